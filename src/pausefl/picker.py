@@ -58,6 +58,8 @@ class Picker:
     quality, cluster
         By id: the quality in [0, 1] of a client's data, for BSFL's reward, and its cluster from 0, for R2.
         Where there is none, 1 and 0.
+    forgetting
+        Least share in [0, 1) of a new latency in the running means; more than 0 where speeds change.
     options
         What the selector is made from: ``exploitation``, ``n_tiers``, ``deadline`` and so on. Those that the
         papers give, `DEFAULTS`, may be left out.
@@ -80,12 +82,15 @@ class Picker:
         reward: Reward = REWARD,
         quality: Mapping[Hashable, float] | None = None,
         cluster: Mapping[Hashable, int] | None = None,
+        forgetting: float = 0.0,
         **options: Any,
     ) -> None:
         if not 0 < latency_floor < timeout < np.inf:
             raise ConfigError(
                 f"latency_floor = {latency_floor} must be above 0 and below timeout = {timeout}"
             )
+        if not 0 <= forgetting < 1:
+            raise ConfigError(f"forgetting = {forgetting} must be at least 0 and below 1")
         if n_selected != int(n_selected) or n_selected < 1:
             raise ConfigError(f"n_selected = {n_selected} must be a whole number of at least 1")
         self.name = selector if isinstance(selector, str) else _name_of(selector)
@@ -96,7 +101,7 @@ class Picker:
         self.selector = selector_from(self.name, facts, values | {"reward": reward})
         self.ids: list[Hashable] = []
         self.index: dict[Hashable, int] = {}
-        self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor)
+        self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor, forgetting=forgetting)
         self.ledger = Ledger(0, 0, 0, schedule if facts.private else None)
         #: Who was asked in the round that is under way, and the budget that this participation may spend
         #: (infinite without a schedule), by id; empty between rounds.

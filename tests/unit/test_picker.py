@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import pausefl
 from pausefl import GeometricSchedule, Picker
-from pausefl.bandit.latency import LatencyLaw, expected_speeds, mean_latencies
+from pausefl.bandit.latency import expected_speeds, mean_latencies
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.plugins import arguments
@@ -85,10 +85,10 @@ def test_it_selects_as_a_job_does(demo: Scenario, name: str) -> None:
         scenario.reward.make(),
         **{key: value for key, value in options.items() if value is not None},
     )
-    law = LatencyLaw(network, streams)
+    law = network.make_latency()
     for t, users in enumerate(expected, start=1):
         assert picker.select(range(network.n_users)) == users, t
-        picker.observe({user: law.sample(t)[user] for user in users})
+        picker.observe({user: law.sample(streams, t)[user] for user in users})
     np.testing.assert_array_equal(picker.ledger.participations, job.ledger.participations)
 
 

@@ -72,6 +72,8 @@ class History:
         m, the number of users to select.
     latency_floor
         tau_min in seconds.
+    forgetting
+        Least weight of a new observation in the means below; with 0 they are plain means.
     round
         t, 1-based: the coming round.
     participations
@@ -97,6 +99,7 @@ class History:
     mean_latency: NDArray[np.float64]
     privacy: NDArray[np.float64]
     available: NDArray[np.bool_]
+    forgetting: float = 0.0
 
     @classmethod
     def empty(
@@ -106,6 +109,7 @@ class History:
         latency_floor: float,
         quality: NDArray[np.float64] | None = None,
         cluster: NDArray[np.int64] | None = None,
+        forgetting: float = 0.0,
     ) -> History:
         """The history before round 1; by default all data are of quality 1 and all users in one cluster."""
         n_users = len(data_size)
@@ -121,6 +125,7 @@ class History:
             mean_latency=np.zeros(n_users),
             privacy=np.ones(n_users),
             available=np.ones(n_users, np.bool_),
+            forgetting=forgetting,
         )
 
     def candidates(self) -> NDArray[np.int64]:
@@ -143,9 +148,11 @@ class History:
         """Add what a round revealed, and move on to the next round. No latency counts less than the floor."""
         users, latency = feedback.users, np.maximum(feedback.latency, self.latency_floor)
         self.participations[users] += 1
-        speed = self.latency_floor / latency
-        self.mean_speed[users] += (speed - self.mean_speed[users]) / self.participations[users]
-        self.mean_latency[users] += (latency - self.mean_latency[users]) / self.participations[users]
+        speed, n = self.latency_floor / latency, self.participations[users]
+        if self.forgetting:
+            n = np.minimum(n, 1 / self.forgetting)
+        self.mean_speed[users] += (speed - self.mean_speed[users]) / n
+        self.mean_latency[users] += (latency - self.mean_latency[users]) / n
         self.privacy = feedback.privacy
         self.round += 1
 

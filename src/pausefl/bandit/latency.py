@@ -1,83 +1,303 @@
-"""The latency law of the simulated network (PAUSE v2, Sections II-A and V-A).
+"""Laws of the users' latencies (PAUSE v2, Sections II-A and V-A). All times are simulated seconds.
 
-Half of the users are fast, half slow. Latencies are normal and floored at tau_min, with a mean for each user
-and one standard deviation; means rise linearly inside each half. All times are simulated seconds.
+A law is a class; its constructor takes keys of the section ``network`` of a scenario. Latencies are the same
+for every selector of a seed: whoever takes part, all users' are sampled.
 """
 
 from __future__ import annotations
 
+import csv
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.bandit.settings import NetworkSettings
+from pausefl.errors import ConfigError, DataError
+from pausefl.plugins import Plugins
 from pausefl.streams import Streams
+
+if TYPE_CHECKING:
+    from pausefl.bandit.settings import NetworkSettings
+
+Floats = NDArray[np.float64]
 
 _QUADRATURE_NODES = 200
 _TAIL_STDS = 10.0
 
 
-def mean_latencies(network: NetworkSettings) -> NDArray[np.float64]:
-    """Means (K,) in seconds before latencies are floored; users 0 .. K//2 - 1 are the fast ones."""
-    n_fast = network.n_users // 2
-    n_slow = network.n_users - n_fast
-    fast = np.arange(1, n_fast + 1) / max(n_fast, 1)
-    slow = np.arange(1, n_slow + 1) / n_slow
-    return np.concatenate(
-        [
-            network.latency_floor + (network.fast_latency_max - network.latency_floor) * fast,
-            network.slow_latency_min + (network.slow_latency_max - network.slow_latency_min) * slow,
-        ]
-    )
+class LatencyLaw(ABC):
+    """The law of tau_{k,t}."""
+
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
+
+    @abstractmethod
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """Latencies (K,) in seconds of all users in a round, none below the floor."""
+
+    @abstractmethod
+    def means(self) -> Floats:
+        """About how long each user takes (K,), in seconds: their order in figures, and who is fastest."""
+
+    def expected_latencies(self) -> Floats:
+        """E[tau_k] (K,) in seconds; `ConfigError` if nobody can know it."""
+        return self._unknown("latencies")
+
+    def expected_speeds(self) -> Floats:
+        """mu_k = E[tau_min / tau_k] (K,), for a genie alone; `ConfigError` if nobody can know it."""
+        return self._unknown("speeds")
+
+    def _unknown(self, what: str) -> Floats:
+        raise ConfigError(f"the latency law {type(self).__name__} has no expected {what} that stay the same")
 
 
-def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
-    """Expected latencies (K,) in simulated seconds: of max(tau_min, N(mean, std))."""
-    std, floor = network.latency_std, network.latency_floor
-    above = mean_latencies(network) - floor
-    z = above / std
-    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
-    share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
-    return np.asarray(floor + above * share_above + std * density)
+class _Normal(LatencyLaw):
+    """Normal around a mean for each user, with one standard deviation or one each, and floored at tau_min."""
+
+    floor: float
+    mean: Floats
+    std: float | Floats
+
+    def means(self) -> Floats:
+        """Before latencies are floored."""
+        return self.mean
+
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """See `LatencyLaw.sample`."""
+        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
+        return np.maximum(self.mean + self.std * noise, self.floor)
+
+    def expected_latencies(self) -> Floats:
+        """Of max(tau_min, N(mean, std))."""
+        std, floor = self.std, self.floor
+        above = self.mean - floor
+        z = above / std
+        density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+        share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
+        return np.asarray(floor + above * share_above + std * density)
+
+    def expected_speeds(self) -> Floats:
+        """By Gauss-Legendre quadrature.
+
+        With tau = max(tau_min, N(mean, std)), mu is the probability mass at the floor plus the integral of
+        tau_min / x against the normal density above it.
+        """
+        floor, means = self.floor, self.mean[:, None]
+        std = np.broadcast_to(self.std, self.mean.shape)[:, None]
+        nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
+        low = np.maximum(floor, means - _TAIL_STDS * std)
+        high = np.maximum(low, means + _TAIL_STDS * std)
+        half = (high - low) / 2
+        x = low + half * (nodes + 1)
+        density = np.exp(-0.5 * ((x - means) / std) ** 2) / (std * math.sqrt(2 * math.pi))
+        above = (half * weights * floor / x * density).sum(axis=1)
+        z = ((self.mean[:, None] - floor) / (std * math.sqrt(2)))[:, 0]
+        at_floor = np.array([0.5 * math.erfc(one) for one in z])
+        return np.asarray(at_floor + above)
 
 
-def expected_speeds(network: NetworkSettings) -> NDArray[np.float64]:
-    """True expected speeds mu_k = E[tau_min / tau_k], shape (K,), by Gauss-Legendre quadrature.
+class TwoGroups(_Normal):
+    """Half of the users are fast, half slow; means rise linearly inside each half (PAUSE v2, V-A).
 
-    With tau = max(tau_min, N(mean, std)), mu is the probability mass at the floor plus the integral of
-    tau_min / x against the normal density above it. Only a genie may look at this.
+    Users 0 .. K//2 - 1 are the fast ones. Each half's last mean is its largest.
     """
-    means, std, floor = mean_latencies(network)[:, None], network.latency_std, network.latency_floor
-    nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
-    low = np.maximum(floor, means - _TAIL_STDS * std)
-    high = np.maximum(low, means + _TAIL_STDS * std)
-    half = (high - low) / 2
-    x = low + half * (nodes + 1)
-    density = np.exp(-0.5 * ((x - means) / std) ** 2) / (std * math.sqrt(2 * math.pi))
-    above = (half * weights * floor / x * density).sum(axis=1)
-    at_floor = np.array([0.5 * math.erfc((m - floor) / (std * math.sqrt(2))) for m in means[:, 0]])
-    return np.asarray(at_floor + above)
+
+    about = "normal, half of the users fast and half slow (PAUSE v2, V-A)"
+
+    def __init__(
+        self,
+        n_users: int,
+        latency_floor: float,
+        fast_latency_max: float,
+        slow_latency_min: float,
+        slow_latency_max: float,
+        latency_std: float,
+    ) -> None:
+        self.floor, self.std, n_fast = latency_floor, latency_std, n_users // 2
+        n_slow = n_users - n_fast
+        fast = np.arange(1, n_fast + 1) / max(n_fast, 1)
+        slow = np.arange(1, n_slow + 1) / n_slow
+        self.mean = np.concatenate(
+            [
+                latency_floor + (fast_latency_max - latency_floor) * fast,
+                slow_latency_min + (slow_latency_max - slow_latency_min) * slow,
+            ]
+        )
 
 
-@dataclass(frozen=True)
-class LatencyLaw:
-    """The law of tau_{k,t}; samples are the same for every selector of a seed.
+class LogNormal(TwoGroups):
+    """Log-normal: tau_k = max(tau_min, median_k e^(sigma Z)), with the means of `TwoGroups` as medians."""
 
-    Attributes
-    ----------
-    network
-        Parameters of the law.
-    streams
-        Streams of the experiment's seed.
+    about = "log-normal around the same medians, with `latency_sigma`: a long tail of slow rounds"
+
+    def __init__(
+        self,
+        n_users: int,
+        latency_floor: float,
+        fast_latency_max: float,
+        slow_latency_min: float,
+        slow_latency_max: float,
+        latency_sigma: float,
+    ) -> None:
+        groups = (n_users, latency_floor, fast_latency_max, slow_latency_min, slow_latency_max)
+        super().__init__(*groups, latency_std=1.0)
+        self.sigma = latency_sigma
+
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """See `LatencyLaw.sample`."""
+        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
+        return np.maximum(self.mean * np.exp(self.sigma * noise), self.floor)
+
+    def expected_latencies(self) -> Floats:
+        """By quadrature over Z."""
+        return self._expected(lambda tau: tau)
+
+    def expected_speeds(self) -> Floats:
+        """By quadrature over Z."""
+        return self._expected(lambda tau: self.floor / tau)
+
+    def _expected(self, of: Callable[[Floats], Floats]) -> Floats:
+        """E[f(tau_k)] (K,), in two parts: f has a kink where tau reaches the floor."""
+        kink = np.clip(np.log(self.floor / self.mean) / self.sigma, -_TAIL_STDS, _TAIL_STDS)[:, None]
+        nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
+        total = np.zeros(len(self.mean))
+        for low, high in ((-_TAIL_STDS, kink), (kink, _TAIL_STDS)):
+            half = (high - low) / 2 + np.zeros_like(kink)
+            z = low + half * (nodes + 1)
+            tau = np.maximum(self.mean[:, None] * np.exp(self.sigma * z), self.floor)
+            total += (half * weights * of(tau) * np.exp(-0.5 * z**2)).sum(axis=1) / math.sqrt(2 * math.pi)
+        return total
+
+
+class Drift(TwoGroups):
+    """`TwoGroups` until a round, from which on user k has the mean that user K - 1 - k had.
+
+    So the slow users are the fast ones then. Expected speeds change, and nobody can be their genie.
     """
 
-    network: NetworkSettings
-    streams: Streams
+    about = "that of `two_groups`, whose fast and slow users swap at round `swap_round`"
 
-    def sample(self, round: int) -> NDArray[np.float64]:
-        """Latencies (K,) in seconds of all users in a round, whether they take part or not."""
-        noise = self.streams.generator("latency", round=round).standard_normal(self.network.n_users)
-        latency = mean_latencies(self.network) + self.network.latency_std * noise
-        return np.maximum(latency, self.network.latency_floor)
+    def __init__(
+        self,
+        n_users: int,
+        latency_floor: float,
+        fast_latency_max: float,
+        slow_latency_min: float,
+        slow_latency_max: float,
+        latency_std: float,
+        swap_round: int,
+    ) -> None:
+        groups = (n_users, latency_floor, fast_latency_max, slow_latency_min, slow_latency_max)
+        super().__init__(*groups, latency_std)
+        self.swap_round = swap_round
+
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """See `LatencyLaw.sample`."""
+        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
+        mean = self.mean if round < self.swap_round else self.mean[::-1]
+        return np.maximum(mean + self.std * noise, self.floor)
+
+    def expected_latencies(self) -> Floats:
+        """None."""
+        return self._unknown("latencies")
+
+    def expected_speeds(self) -> Floats:
+        """None."""
+        return self._unknown("speeds")
+
+
+class Trace(LatencyLaw):
+    """Measured latencies, from a CSV file with the columns ``user``, ``round`` and ``seconds``.
+
+    Users are numbered from 0, rounds from 1; every user needs every round up to the last. After the last, the
+    first comes again.
+    """
+
+    about = "measured: a CSV file `latency_file` with the columns user, round, seconds"
+
+    def __init__(self, n_users: int, latency_floor: float, latency_file: str) -> None:
+        rows = _rows(latency_file, ("user", "round", "seconds"))
+        n_rounds = len(rows) // n_users
+        self.seconds = np.full((n_rounds, n_users), np.nan)
+        for user, round, seconds in rows:
+            if not (0 <= user < n_users and 1 <= round <= n_rounds):
+                raise DataError(
+                    f"{latency_file}: {len(rows)} rows for {n_users} users are {n_rounds} rounds, so there"
+                    f" can be no user {user:g} in round {round:g}"
+                )
+            self.seconds[int(round) - 1, int(user)] = max(seconds, latency_floor)
+        if not n_rounds or np.isnan(self.seconds).any():
+            raise DataError(f"{latency_file} lacks a latency of some of {n_users} users in a round")
+        self.floor = latency_floor
+
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """Those of the round."""
+        return np.asarray(self.seconds[(round - 1) % len(self.seconds)])
+
+    def means(self) -> Floats:
+        """Over the rounds of the file."""
+        return np.asarray(self.seconds.mean(axis=0))
+
+    def expected_latencies(self) -> Floats:
+        """The means."""
+        return self.means()
+
+    def expected_speeds(self) -> Floats:
+        """Means of tau_min / tau."""
+        return np.asarray((self.floor / self.seconds).mean(axis=0))
+
+
+class Measured(_Normal):
+    """Normal around measured means, from a CSV file with the columns ``user``, ``mean`` and ``std``."""
+
+    about = "normal around measured means: a CSV file `latency_file` with the columns user, mean, std"
+
+    def __init__(self, n_users: int, latency_floor: float, latency_file: str) -> None:
+        rows = sorted(_rows(latency_file, ("user", "mean", "std")))
+        if [row[0] for row in rows] != list(range(n_users)):
+            raise DataError(f"{latency_file} must have one row for each user from 0 to {n_users - 1}")
+        if wrong := [row for row in rows if row[1] <= 0 or row[2] <= 0]:
+            raise DataError(f"{latency_file}: mean and std of user {wrong[0][0]:g} must be above 0")
+        self.floor, self.mean = latency_floor, np.array([row[1] for row in rows])
+        self.std = np.array([row[2] for row in rows])
+
+
+def _rows(file: str, columns: tuple[str, ...]) -> list[tuple[float, ...]]:
+    """The rows of a CSV file with some columns of numbers; `DataError` if it has none such."""
+    try:
+        with Path(file).expanduser().open(encoding="utf-8", newline="") as lines:
+            rows = [tuple(float(row[name]) for name in columns) for row in csv.DictReader(lines)]
+    except OSError as error:
+        raise DataError(f"network.latency_file = '{file}' cannot be read ({error.strerror})") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{file} must have the columns {', '.join(columns)} with numbers ({error})") from None
+    if any(not math.isfinite(value) for row in rows for value in row):
+        raise DataError(f"{file} has a value that is not finite")
+    return rows
+
+
+#: In the order of the reference of settings.
+LATENCIES = Plugins(
+    "latency law",
+    LatencyLaw,  # type: ignore[type-abstract]
+    {"two_groups": TwoGroups, "lognormal": LogNormal, "drift": Drift, "measured": Measured, "trace": Trace},
+)
+
+
+def mean_latencies(network: NetworkSettings) -> Floats:
+    """`LatencyLaw.means` of a network, (K,)."""
+    return network.make_latency().means()
+
+
+def expected_latencies(network: NetworkSettings) -> Floats:
+    """`LatencyLaw.expected_latencies` of a network, (K,)."""
+    return network.make_latency().expected_latencies()
+
+
+def expected_speeds(network: NetworkSettings) -> Floats:
+    """`LatencyLaw.expected_speeds` of a network, (K,)."""
+    return network.make_latency().expected_speeds()

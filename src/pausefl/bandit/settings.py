@@ -6,18 +6,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
+from pausefl.bandit.latency import LATENCIES, LatencyLaw
+from pausefl.bandit.presence import AVAILABILITIES, FAILURES, Availability, Failures
 from pausefl.bandit.rewards import REWARDS, Reward, Users, assign_clusters
-from pausefl.plugins import build, check_arguments
+from pausefl.plugins import arguments, build, check_arguments
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Whole
+from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Text, Whole
 from pausefl.streams import Streams
 
 
 class NetworkSettings(Settings):
-    """Users and their latencies, in simulated seconds.
+    """Users: how long they take, in simulated seconds, when they are there, and whether they answer.
 
-    The first half of the users is fast, the other slow. Means rise linearly inside each half; latencies are
-    normal around them and floored (PAUSE v2, V-A).
+    In the papers the first half of the users is fast, the other slow. Means rise linearly inside each half;
+    latencies are normal around them and floored (PAUSE v2, V-A).
     """
 
     n_users: Annotated[int, Whole(ge=1, le=1_000_000)]
@@ -26,16 +28,36 @@ class NetworkSettings(Settings):
     """Users selected in a round, m in the papers; at most `n_users`."""
     latency_floor: Positive
     """Least latency tau_min, in seconds; also where the means of the fast users start."""
-    fast_latency_max: Positive
-    """Mean latency of the slowest fast user, in seconds."""
-    slow_latency_min: Positive
-    """Where the mean latencies of the slow users start, in seconds."""
-    slow_latency_max: Positive
-    """Mean latency of the slowest user, in seconds."""
-    latency_std: Positive
-    """Standard deviation of a user's latency around its mean, in seconds."""
+    latency: Annotated[str, OneOf(LATENCIES)] = "two_groups"
+    """Law of the users' latencies."""
+    fast_latency_max: Positive | None = None
+    """Mean latency of the slowest fast user, in seconds (all laws but `measured` and `trace`)."""
+    slow_latency_min: Positive | None = None
+    """Where the mean latencies of the slow users start, in seconds (the same laws)."""
+    slow_latency_max: Positive | None = None
+    """Mean latency of the slowest user, in seconds (the same laws)."""
+    latency_std: Positive | None = None
+    """Standard deviation of a user's latency around its mean, in seconds (`two_groups` and `drift`)."""
+    latency_sigma: Positive | None = None
+    """Standard deviation of the logarithm of a latency (`lognormal`)."""
+    swap_round: Count | None = None
+    """Round from which on the slow users are the fast ones (`drift`)."""
+    latency_file: Text | None = None
+    """CSV file of latencies, from the working folder (`measured` and `trace`)."""
     round_latency_max: Positive | None = None
-    """Longest a round may take, in seconds (BSFL's tau_max, eq. 2); null for no limit."""
+    """Longest a round may take, in seconds (BSFL's tau_max, eq. 2); null for no limit. So long the server
+    waits for users who do not answer."""
+    availability: Annotated[str, OneOf(AVAILABILITIES)] = "always"
+    """Who can be asked in a round. If fewer than `n_selected` are there, all of them take part."""
+    availability_share: Annotated[float, Real(gt=0, le=1)] | None = None
+    """Share of the rounds in which a user is there (availability `random` and `daily`)."""
+    day_rounds: Annotated[int, Whole(ge=2, le=10**7)] | None = None
+    """Rounds of a day (availability `daily`)."""
+    failures: Annotated[str, OneOf(FAILURES)] = "never"
+    """Who does not answer when asked. Such a user took part: its budget is spent, and the round lasts
+    `round_latency_max`, which must be given."""
+    failure_rate: Annotated[float, Real(ge=0, lt=1)] | None = None
+    """Probability that a user who is asked does not answer (failures `random`)."""
 
     @model_validator(mode="after")
     def _as_many_users(self) -> Self:
@@ -44,14 +66,40 @@ class NetworkSettings(Settings):
         return self
 
     @model_validator(mode="after")
+    def _has_the_keys_of_its_choices(self) -> Self:
+        """The keys of its laws, and of no others."""
+        for what, laws in (("latency", LATENCIES), ("availability", AVAILABILITIES), ("failures", FAILURES)):
+            chosen: str = getattr(self, what)
+            check_arguments(laws[chosen], vars(self), f"{what} = '{chosen}'", "network")
+            for name, other in laws.items():
+                for key in arguments(other).keys() - arguments(laws[chosen]).keys():
+                    if vars(self).get(key) is not None:
+                        raise ValueError(f"{key} is for {what} '{name}', and network.{what} is '{chosen}'")
+        if self.failures != "never" and self.round_latency_max is None:
+            raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")
+        return self
+
+    @model_validator(mode="after")
     def _rising_means(self) -> Self:
         means = (self.latency_floor, self.fast_latency_max, self.slow_latency_min, self.slow_latency_max)
-        if list(means) != sorted(means):
+        if None not in means and list(means) != sorted(means):  # type: ignore[type-var]
             raise ValueError(
                 f"latency_floor = {means[0]} and the means must satisfy latency_floor <= fast_latency_max"
                 f" <= slow_latency_min <= slow_latency_max, got {means}"
             )
         return self
+
+    def make_latency(self) -> LatencyLaw:
+        """The law of the latencies."""
+        return build(LATENCIES[self.latency], vars(self))
+
+    def make_availability(self) -> Availability:
+        """Who can be asked."""
+        return build(AVAILABILITIES[self.availability], vars(self))
+
+    def make_failures(self) -> Failures:
+        """Who does not answer."""
+        return build(FAILURES[self.failures], vars(self))
 
 
 class RewardSettings(Settings):

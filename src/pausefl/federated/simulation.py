@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.latency import LatencyLaw, expected_speeds
+from pausefl.bandit.latency import expected_speeds
 from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
@@ -160,7 +160,9 @@ class Simulation:
         self.ledger, self.protection, self.loss_protection = make_protection(
             scenario, selector, layout, streams
         )
-        self.latency_law = LatencyLaw(scenario.network, streams)
+        self.latency = scenario.network.make_latency()
+        self.availability = scenario.network.make_availability()
+        self.failures = scenario.network.make_failures()
         self.reward = scenario.reward.make()
         self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
@@ -246,30 +248,33 @@ class Simulation:
             selection = self._select(t)
             users, times = np.unique(selection, return_counts=True)
             epsilon = self.ledger.spend(users)
-        latency = self.latency_law.sample(t)[users]
+        answered = ~self.failures.sample(self.streams, t)[users]
+        latency = self.latency.sample(self.streams, t)[users]
+        latency = np.where(answered, latency, self.scenario.network.round_latency_max or np.nan)
         outcome = self._outcome(users, latency)
         trained: dict[str, float] = {}
         seen, losses = None, None
         if self.trainer is not None:
-            weights = self._weights(users, times)
+            senders, epsilon = users[answered], epsilon[answered]
+            weights = self._weights(senders, times[answered])
             of_update = (1 - self.ledger.loss_share) * epsilon
-            trained["train_loss"], each, seen = self._train(self.trainer, users, weights, of_update, t)
+            trained["train_loss"], each, seen = self._train(self.trainer, senders, weights, of_update, t)
             losses = (
-                self._reported(each, epsilon, users, t) if SELECTORS[self.selector].needs_losses else None
+                self._reported(each, epsilon, senders, t) if SELECTORS[self.selector].needs_losses else None
             )
             trained |= self._evaluate(self.trainer, t, self._evaluation_due(t, n_rounds))
-        feedback = Feedback(users, latency, self.ledger.privacy(), seen, losses)
+        feedback = Feedback(users, latency, self.ledger.privacy(), seen, losses, answered)
         with self.watch.stage("selection"):
             self.select.observe(feedback, self.history)
         self.history.observe(feedback)
         return {"round": t, "selection": selection, **outcome, **trained}
 
     def _select(self, t: int) -> Users:
-        """The selector's choice among the users with budget left; all of these if they are fewer than m.
+        """The selector's choice among the users who are there and have budget left; all if fewer than m.
 
         Users without budget never take part, whatever the selector returns.
         """
-        may_take_part = self.ledger.may_take_part()
+        may_take_part = self.ledger.may_take_part() & self.availability.sample(self.streams, t)
         if np.count_nonzero(may_take_part) < self.history.n_selected:
             return np.flatnonzero(may_take_part)
         self.history.available = may_take_part
@@ -389,7 +394,12 @@ def first_history(scenario: Scenario, partition: Partition, streams: Streams) ->
     network = scenario.network
     clusters = scenario.reward.make_clusters(network.n_users, streams)
     return History.empty(
-        partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
+        partition.sizes,
+        network.n_selected,
+        network.latency_floor,
+        partition.quality,
+        clusters,
+        scenario.selection.forgetting,
     )
 
 

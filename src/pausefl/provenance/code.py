@@ -29,10 +29,17 @@ _SHOWN = {"look", "label", "color", "about", "caption", "origin"}
 
 
 def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:
-    """Hash of the code that a job depends on: the loop, and whatever its scenario and its selector name."""
+    """Hash of the code that a job depends on: the loop, and whatever its scenario and its selector name.
+
+    A file of latencies counts as code.
+    """
     source, selectors = SOURCES.find(scenario.data.source), [selector, *(["genie"] if genie else [])]
     parts = [*scenario.parts(selectors), source, *([source.in_folder] if source.in_folder else [])]
-    return code_hash("pausefl.federated.run", "pausefl.selectors.making", parts=parts)
+    code = code_hash("pausefl.federated.run", "pausefl.selectors.making", parts=parts)
+    file = scenario.network.latency_file
+    if file is None or not (path := Path(file).expanduser()).is_file():
+        return code
+    return hashlib.sha256(code.encode() + path.read_bytes()).hexdigest()[:16]
 
 
 def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:

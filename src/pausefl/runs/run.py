@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from pausefl import digests
-from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable, remedy
 from pausefl.runs.reading import read_json, read_table
@@ -201,7 +200,10 @@ def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     users, time = rounds["selection"].iloc[0], float(rounds["latency_s"].iloc[0])
     if not len(users):
         return time == 0
-    slowest = float(LatencyLaw(network, Streams(summary["seed"])).sample(1)[users].max())
+    streams = Streams(summary["seed"])
+    latency = network.make_latency().sample(streams, 1)
+    failed = network.make_failures().sample(streams, 1)
+    slowest = float(np.where(failed, network.round_latency_max or np.nan, latency)[users].max())
     # R2 adds time for users of the same cluster.
     delay = summary["scenario"]["reward"].get("overlap_latency") or 0.0
     longest = min(slowest, network.round_latency_max or math.inf)

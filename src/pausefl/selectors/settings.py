@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pausefl.bandit.settings import NetworkSettings
 from pausefl.plugins import missing, no_key
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, Positive, Whole
+from pausefl.schema.types import Count, Positive, Real, Whole
 
 
 class SelectionSettings(Settings):
@@ -26,6 +26,9 @@ class SelectionSettings(Settings):
     size_ties: Literal["random", "index"] = "random"
     """Order of users of equal data size (`clustered_size`). `random`: another one in every round. `index`:
     the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
+    forgetting: Annotated[float, Real(ge=0, lt=1)] = 0.0
+    """Least share that a new latency has in the running means of a user's speed and latency. 0 for plain
+    means, as in the papers; with 0.25 a user's last ten or so participations count."""
     n_tiers: Count | None = None
     """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have `network.n_selected`
     users."""

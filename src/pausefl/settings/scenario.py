@@ -7,6 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
+from pausefl.bandit.latency import LATENCIES
+from pausefl.bandit.presence import AVAILABILITIES, FAILURES
 from pausefl.bandit.rewards import REWARDS
 from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.data.settings import DataSettings, PartitionSettings
@@ -175,7 +177,13 @@ class Scenario(Settings):
     def parts(self, selectors: Sequence[str]) -> list[type]:
         """Classes of some selectors, and of the reward, the model and the privacy that they run with."""
         chosen: list[type[Selector]] = [SELECTORS.find(name) for name in selectors]
+        network = self.network
         parts: list[type] = [*chosen, REWARDS.find(self.reward.name), MODELS.find(self.model.name)]
+        parts += [
+            LATENCIES[network.latency],
+            AVAILABILITIES[network.availability],
+            FAILURES[network.failures],
+        ]
         if self.privacy is not None and any(one.private for one in chosen):
             parts += [
                 MECHANISMS[self.privacy.mechanism],

@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.plugins import arguments
 from pausefl.selectors import SELECTORS, Selector
@@ -222,7 +221,7 @@ def start(scenario: Scenario, alike: bool = False) -> History:
 def feedback(name: str, scenario: Scenario, history: History, users: Users) -> Feedback:
     """What a round of these users reveals."""
     rng, facts = Streams(0).generator("feedback", round=history.round), SELECTORS[name]
-    latency = LatencyLaw(scenario.network, Streams(0)).sample(history.round)[users]
+    latency = scenario.network.make_latency().sample(Streams(0), history.round)[users]
     privacy = history.privacy.copy()
     privacy[users] *= rng.uniform(0.8, 0.95, len(users))
     updates = rng.normal(size=(len(users), 5)).astype(np.float32) if facts.needs_updates else None

@@ -40,6 +40,7 @@ def check(project: Project) -> None:
     for study in project.studies.values():
         study.check()
     for name, scenario in project.scenarios.items():
+        scenario.network.make_latency()  # reads its file
         n_examples = training_size(scenario.data, project.config.raw)
         if n_examples is not None:
             shared = scenario.data, scenario.partition, scenario.network.n_users

@@ -48,3 +48,13 @@ def test_fewer_candidates_than_are_selected_are_refused_in_numbers() -> None:
         PauseflError, match="round 5: 3 users are to be selected, but only 2 of 6 are available"
     ):
         history.candidates()
+
+
+def test_forgetting_gives_the_last_observations_a_least_weight() -> None:
+    history = History.empty(np.array([1, 1]), 1, 0.1, forgetting=0.25)
+    expected = 0.0
+    for n, seconds in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], start=1):
+        history.observe(Feedback(np.array([1]), np.array([seconds]), np.ones(2)))
+        expected += (seconds - expected) * max(1 / n, 0.25)
+        assert history.mean_latency.tolist() == pytest.approx([0.0, expected])
+    assert expected > np.mean([1, 2, 3, 4, 5, 6])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from pausefl.bandit.latency import LatencyLaw, expected_speeds, mean_latencies
+from pausefl.bandit.latency import expected_latencies, expected_speeds, mean_latencies
+from pausefl.errors import ConfigError, DataError
 from pausefl.settings import NetworkSettings
 from pausefl.streams import Streams
 
@@ -30,8 +32,8 @@ def network(n_users: int = 30, **changes: Any) -> NetworkSettings:
 @pytest.fixture(scope="module")
 def drawn() -> Any:
     """Latencies (rounds, users) of the papers' 30 users."""
-    law = LatencyLaw(network(), Streams(0))
-    return np.array([law.sample(t) for t in range(1, N_ROUNDS + 1)])
+    law = network().make_latency()
+    return np.array([law.sample(Streams(0), t) for t in range(1, N_ROUNDS + 1)])
 
 
 def test_means_of_thirty_users_are_those_of_the_paper() -> None:
@@ -70,13 +72,13 @@ def test_users_and_rounds_are_independent(drawn: Any) -> None:
 
 
 def test_a_round_is_drawn_the_same_whatever_was_drawn_before() -> None:
-    law, streams = LatencyLaw(network(), Streams(4)), Streams(4)
-    fresh = law.sample(17)
-    law.sample(1)
+    law, streams = network().make_latency(), Streams(4)
+    fresh = law.sample(streams, 17)
+    law.sample(streams, 1)
     streams.generator("select/pause", round=17).random(1000)
-    np.testing.assert_array_equal(LatencyLaw(network(), streams).sample(17), fresh)
-    assert not np.array_equal(law.sample(18), fresh)
-    assert not np.array_equal(LatencyLaw(network(), Streams(5)).sample(17), fresh)
+    np.testing.assert_array_equal(network().make_latency().sample(Streams(4), 17), fresh)
+    assert not np.array_equal(law.sample(streams, 18), fresh)
+    assert not np.array_equal(law.sample(Streams(5), 17), fresh)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +102,59 @@ def test_expected_speeds_are_the_integral_of_the_law(changes: dict[str, Any]) ->
             lambda x, law=law: floor / x * law.pdf(x), low, high, epsabs=1e-13, epsrel=1e-13, limit=500
         )
         assert speed == pytest.approx(law.cdf(floor) + above, rel=0, abs=1e-9)
+
+
+def test_lognormal_latencies_have_the_expectations_that_they_say() -> None:
+    law = network(6, latency="lognormal", latency_std=None, latency_sigma=0.8).make_latency()
+    drawn = np.array([law.sample(Streams(1), t) for t in range(1, 20_001)])
+    np.testing.assert_allclose(np.median(drawn, axis=0), law.means(), rtol=0.04)
+    np.testing.assert_allclose(drawn.mean(axis=0), law.expected_latencies(), rtol=0.03)
+    np.testing.assert_allclose((0.05 / drawn).mean(axis=0), law.expected_speeds(), rtol=0.03)
+    assert drawn.min() >= 0.05
+
+
+def test_after_a_drift_the_slow_users_are_fast_and_there_is_no_genie() -> None:
+    drifting = network(latency="drift", swap_round=9)
+    law, paper = drifting.make_latency(), network().make_latency()
+    np.testing.assert_array_equal(law.sample(Streams(0), 8), paper.sample(Streams(0), 8))
+    after = np.mean([law.sample(Streams(0), t) for t in range(9, 400)], axis=0)
+    assert after[15:].max() < 0.3 < 0.6 < after[:15].min()
+    with pytest.raises(ConfigError, match="Drift has no expected speeds"):
+        expected_speeds(drifting)
+
+
+def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "measured.csv"
+    file.write_text("user,mean,std\n1,0.9,0.1\n0,0.3,0.02\n", "utf-8")
+    none = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
+    measured = network(2, latency="measured", latency_file=str(file), **none)
+    np.testing.assert_array_equal(mean_latencies(measured), [0.3, 0.9])
+    drawn = np.array([measured.make_latency().sample(Streams(0), t) for t in range(1, 2001)])
+    np.testing.assert_allclose(drawn.std(axis=0), [0.02, 0.1], rtol=0.1)
+    np.testing.assert_allclose(drawn.mean(axis=0), expected_latencies(measured), rtol=0.02)
+
+    file.write_text("user,round,seconds\n0,1,0.2\n1,1,0.01\n0,2,0.4\n1,2,0.5\n", "utf-8")
+    trace = network(2, latency="trace", latency_file=str(file), **none)
+    rounds = [trace.make_latency().sample(Streams(0), t).tolist() for t in (1, 2, 3)]
+    assert rounds == [[0.2, 0.05], [0.4, 0.5], [0.2, 0.05]]  # 0.01 is below the floor
+    np.testing.assert_allclose(expected_speeds(trace), [(0.25 + 0.125) / 2, (1 + 0.1) / 2])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("user,seconds\n0,1\n", "must have the columns user, round, seconds"),
+        ("user,round,seconds\n0,1,fast\n", "with numbers"),
+        ("user,round,seconds\n0,1,0.2\n0,2,0.2\n", "no user 0 in round 2"),
+        ("user,round,seconds\n0,1,0.2\n0,1,0.2\n", "lacks a latency of some of 2 users"),
+        ("user,round,seconds\n0,1,nan\n1,1,2\n", "not finite"),
+    ],
+)
+def test_a_trace_that_is_none_names_the_file(tmp_path: Path, text: str, words: str) -> None:
+    (file := tmp_path / "trace.csv").write_text(text, "utf-8")
+    none = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
+    with pytest.raises(DataError, match=words) as error:
+        network(2, latency="trace", latency_file=str(file), **none).make_latency()
+    assert str(file) in str(error.value)
+    with pytest.raises(DataError, match=r"latency_file = 'nowhere\.csv' cannot be read"):
+        network(2, latency="trace", latency_file="nowhere.csv", **none).make_latency()

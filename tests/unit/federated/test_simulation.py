@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from pausefl.bandit.history import Feedback
-from pausefl.bandit.latency import LatencyLaw
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Result, Simulation
@@ -325,8 +324,10 @@ def test_a_round_costs_the_latency_of_its_slowest_user_the_same_for_every_select
     simulate: Simulate, demo: Scenario, selector: str
 ) -> None:
     rounds = simulate(selector, 20, train=False).rounds
-    law = LatencyLaw(demo.network, Streams(0))
-    expected = [law.sample(t)[list(users)].max() for t, users in enumerate(rounds.selection, start=1)]
+    law, streams = demo.network.make_latency(), Streams(0)
+    expected = [
+        law.sample(streams, t)[list(users)].max() for t, users in enumerate(rounds.selection, start=1)
+    ]
     np.testing.assert_array_equal(rounds.latency_s, expected)
     np.testing.assert_allclose(rounds.elapsed_s, np.cumsum(expected))
     np.testing.assert_array_equal(rounds["round"], np.arange(1, 21))
@@ -375,12 +376,14 @@ def test_reward_is_worked_out_by_hand_for_the_first_rounds(
     simulate: Simulate, demo: Scenario, unequal: Partition
 ) -> None:
     rounds = simulate("random", 2, train=False).rounds
-    law, share = LatencyLaw(demo.network, Streams(0)), 3 * unequal.sizes / unequal.sizes.sum()
+    law, share = demo.network.make_latency(), 3 * unequal.sizes / unequal.sizes.sum()
     participations, left = np.zeros(N_USERS), np.ones(N_USERS)
     for t, users in enumerate(rounds.selection, start=1):
         gap = share - participations / t
         g = np.sign(gap) * gap**2
-        expected = min(0.05 / law.sample(t)[users]) + 100 * g[users].mean() + 5 * left[users].mean()
+        expected = (
+            min(0.05 / law.sample(Streams(0), t)[users]) + 100 * g[users].mean() + 5 * left[users].mean()
+        )
         assert rounds.reward[t - 1] == pytest.approx(expected)
         participations[users] += 1
         left = 1 - GeometricSchedule(40.0, 0.04).spent(participations) / 40
