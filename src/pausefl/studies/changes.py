@@ -169,7 +169,7 @@ class Changes(ScenarioStudy):
     def usual(self, knob: Knob) -> float:
         """The value that a knob has in the scenario."""
         section, _, name = knob.key.partition(".")
-        return float(knob.besides.get(knob.key, self.scenario.as_dict()[section][name]))
+        return float(knob.besides.get(knob.key, self.scenario.as_dict()[section].get(name)))
 
     def compute(self, note: Note, folders: Mapping[Experiment, Path] | None = None) -> Tables:
         """Run every selector under every seed with every change, or collect these runs from ``folders``.
