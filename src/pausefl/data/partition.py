@@ -27,6 +27,9 @@ IntArray = npt.NDArray[np.int64]
 
 _KIND = "pausefl partition 1"
 
+#: Draws of labels by a Dirichlet distribution before giving up.
+_MOST_DRAWS = 1000
+
 #: Range of data qualities with ``partition.qualities: uniform``.
 QUALITY_RANGE = (0.2, 1.0)
 
@@ -114,7 +117,9 @@ def partition_key(data: DataSettings, settings: PartitionSettings, n_users: int)
         "n_train": data.n_train,
         "n_validation": data.n_validation,
     }
-    if settings.sizes == "listed":  # a key for all would rename every partition
+    if settings.labels == "dirichlet":  # a key for all would rename every partition
+        determining["label_concentration"] = float(settings.label_concentration or 0)
+    if settings.sizes == "listed":
         determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
@@ -153,7 +158,9 @@ def make_partition(
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
-    if partition_settings.labels in ("dominant", "dominant_pools"):
+    if partition_settings.labels == "dirichlet":
+        users = _dirichlet_users(labels, pool, n_users, partition_settings, streams)
+    elif partition_settings.labels in ("dominant", "dominant_pools"):
         share = partition_settings.dominant_share
         if share is None:
             raise DataError(f"partition.labels '{partition_settings.labels}' needs partition.dominant_share")
@@ -188,6 +195,8 @@ def check_partition(
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
     """Sample how many examples each user is to get, in all at most ``n_examples``.
 
+    Those ``by_labels`` are not known without labels; then there are none here.
+
     ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
     proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
     others scaled down in proportion. Both share out all examples. `PartitionSettings.sizes` describes the
@@ -204,6 +213,8 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
         If there are too few examples, or some sizes are too small.
     """
     _check_enough(settings, n_users, n_examples)
+    if settings.sizes == "by_labels":
+        return np.zeros(0, np.int64)
     rng = streams.generator("partition/sizes")
     if settings.sizes == "listed":
         sizes = _listed(settings, n_examples)
@@ -261,6 +272,35 @@ def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> Non
     if settings.labels == "dominant_pools":
         law += " and partition.labels 'dominant_pools'"
     raise DataError(f"{law} leaves {n_below} of {len(sizes)} users {what} for seed {seed}; {way_out}")
+
+
+def _dirichlet_users(
+    labels: npt.NDArray[Any], pool: IntArray, n_users: int, settings: PartitionSettings, streams: Streams
+) -> list[IntArray]:
+    """Indices of each user; of each class, shares of a symmetric Dirichlet distribution (Hsu et al., 2019).
+
+    `DataError` if some user has less than ``min_size`` examples in each of `_MOST_DRAWS` draws.
+    """
+    if settings.label_concentration is None:
+        raise DataError("partition.labels 'dirichlet' needs partition.label_concentration")
+    rng, least = streams.generator("partition/labels"), max(settings.min_size, 1)
+    by_class = [rng.permutation(pool[labels[pool] == one]) for one in np.unique(labels[pool])]
+    smallest = 0
+    for _ in range(_MOST_DRAWS):
+        shares = rng.dirichlet(np.full(n_users, settings.label_concentration), len(by_class))
+        parts = [
+            np.split(own, np.round(np.cumsum(share)[:-1] * len(own)).astype(np.int64))
+            for own, share in zip(by_class, shares, strict=True)
+        ]
+        users = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        if (smallest := max(smallest, min(map(len, users)))) >= least:
+            return users
+    raise DataError(
+        f"partition.labels 'dirichlet' with partition.label_concentration = {settings.label_concentration:g}"
+        f" gives some of {n_users} users at most {smallest} of {len(pool)} examples in {_MOST_DRAWS} draws"
+        f" for seed {streams.seed}, fewer than {least}: raise partition.label_concentration, or lower"
+        " partition.min_size or network.n_users"
+    )
 
 
 def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: int) -> IntArray:

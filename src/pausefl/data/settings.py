@@ -63,19 +63,22 @@ class DataSettings(Settings):
 class PartitionSettings(Settings):
     """How the training examples are shared among the users; each is used at most once."""
 
-    labels: Literal["iid", "stratified", "dominant", "dominant_pools"]
+    labels: Literal["iid", "stratified", "dominant", "dominant_pools", "dirichlet"]
     """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
     equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
     one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A).
     `dominant_pools`: the same in whole numbers, as in the authors' logs: users in order of their index take
     int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label
-    lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`."""
-    sizes: Literal["equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"]
+    lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`. `dirichlet`:
+    each class is shared among the users by proportions from a symmetric Dirichlet distribution with parameter
+    `label_concentration`, drawn again until every user has `min_size` examples; needs sizes `by_labels`."""
+    sizes: Literal["equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed", "by_labels"]
     """Sizes of K users' data, of N examples. `equal`: the same number of examples for every user.
     `dirichlet`: shares sampled from a symmetric Dirichlet distribution with parameter `size_concentration`
     (PAUSE v2, V-A). `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less
-    than N // 3K, then scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With the last
-    three, some examples may be left to nobody (the authors' logs)."""
+    than N // 3K, then scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With these
+    three, some examples may be left to nobody (the authors' logs). `by_labels`: as labels `dirichlet` give
+    them."""
     min_size: Natural
     """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
     as is a user without data."""
@@ -88,6 +91,9 @@ class PartitionSettings(Settings):
     size_concentration: Positive | None = None
     """Parameter of the Dirichlet distribution (sizes `dirichlet` and `dirichlet_floored`); smaller is more
     unequal."""
+    label_concentration: Positive | None = None
+    """Parameter of the Dirichlet distribution of each class over the users (labels `dirichlet`); 0.5 and 0.1
+    are usual, smaller is more unequal."""
     listed_sizes: Several[Count] | None = None
     """Number of examples of each user, in order of their index (sizes `listed`)."""
 
@@ -99,6 +105,10 @@ class PartitionSettings(Settings):
             raise ValueError("sizes = 'listed' needs listed_sizes")
         if self.labels in ("dominant", "dominant_pools") and self.dominant_share is None:
             raise ValueError(f"labels = '{self.labels}' needs dominant_share")
+        if (self.labels == "dirichlet") != (self.sizes == "by_labels"):
+            raise ValueError("labels = 'dirichlet' and sizes = 'by_labels' need each other")
+        if self.labels == "dirichlet" and self.label_concentration is None:
+            raise ValueError("labels = 'dirichlet' needs label_concentration")
         if self.labels == "stratified" and self.sizes != "equal":
             raise ValueError("labels = 'stratified' needs sizes = 'equal'")
         return self

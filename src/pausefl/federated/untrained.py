@@ -60,7 +60,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
             " it is read, so the scenario cannot be simulated without data"
         )
     settings, labels = scenario.partition, np.zeros(n_examples, np.int64)
-    if settings.labels == "dominant_pools" and settings.sizes != "listed":
+    if settings.labels == "dirichlet" or (settings.labels == "dominant_pools" and settings.sizes != "listed"):
         labels = _balanced_labels(scenario, n_examples)
     else:
         settings = settings.replace(labels="iid")
@@ -100,7 +100,8 @@ def _balanced_labels(scenario: Scenario, n_examples: int) -> NDArray[np.int64]:
     n_classes = SOURCES[data.source].n_balanced
     if not n_classes or data.n_validation or data.n_train is not None:
         raise ConfigError(
-            f"scenario '{scenario.name}': with partition.labels 'dominant_pools' the sizes of the users' data"
+            f"scenario '{scenario.name}': with partition.labels '{scenario.partition.labels}' the sizes of the"
+            " users' data"
             " depend on the labels, so it can be simulated without data only with the whole training"
             " split of a data set that is known to have equally many examples of each class; here data.source"
             f" = '{data.source}', data.n_validation = {data.n_validation}, data.n_train = {data.n_train}"

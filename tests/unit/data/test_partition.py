@@ -431,3 +431,43 @@ def test_partitions_of_shipped_scenarios_keep_their_contents(name: str) -> None:
         parts = (partition.sizes, *partition.users, partition.quality, partition.validation)
         content = b"".join(part.tobytes() for part in parts)
         assert hashlib.sha256(content).hexdigest().startswith(digest)
+
+
+def by_labels(concentration: float, **changes: Any) -> PartitionSettings:
+    values = {"labels": "dirichlet", "sizes": "by_labels", "min_size": 1, "qualities": "equal"}
+    return PartitionSettings(**(values | {"label_concentration": concentration} | changes))
+
+
+def test_classes_are_shared_by_a_dirichlet_distribution() -> None:
+    labels, data = np.repeat(np.arange(10), 600), DataSettings(source="mnist", n_validation=0)
+    for concentration in (0.3, 100.0):
+        share_of_largest = []
+        for seed in range(30):
+            partition = make_partition(labels, data, by_labels(concentration), 8, Streams(seed))
+            held = np.sort(np.concatenate(partition.users))
+            np.testing.assert_array_equal(held, np.arange(6000))  # each once
+            counts = label_mix(partition, labels, 10)
+            share_of_largest += (counts.max(axis=0) / 600).tolist()
+        rng = np.random.default_rng(0)
+        expected = rng.dirichlet(np.full(8, concentration), 20_000).max(axis=1)
+        error = 5 * expected.std() / np.sqrt(len(share_of_largest))
+        assert np.mean(share_of_largest) == pytest.approx(expected.mean(), abs=error + 0.002)
+
+
+def test_a_least_size_is_kept_or_refused() -> None:
+    labels, data = np.repeat(np.arange(10), 60), DataSettings(source="mnist", n_validation=0)
+    for seed in range(20):
+        partition = make_partition(labels, data, by_labels(0.5, min_size=15), 10, Streams(seed))
+        assert partition.sizes.min() >= 15
+    with pytest.raises(DataError, match=r"label_concentration = 0\.01 gives some of 30 users at most"):
+        make_partition(labels, data, by_labels(0.01, min_size=15), 30, Streams(0))
+
+
+def test_labels_and_sizes_by_labels_need_each_other() -> None:
+    with pytest.raises(ValueError, match="need each other"):
+        by_labels(0.5, sizes="equal")
+    with pytest.raises(ValueError, match="needs label_concentration"):
+        by_labels(0.5, label_concentration=None)
+    data = DataSettings(source="mnist", n_validation=0)
+    keys = {partition_key(data, by_labels(one), 8) for one in (0.1, 0.5)}
+    assert len(keys) == 2
