@@ -141,6 +141,23 @@ def check_arguments(
         raise ValueError(f"{what} needs {', '.join(f'{section}.{key}' for key in lacking)}")
 
 
+def check_choices(values: Mapping[str, Any], section: str, choices: Mapping[str, Plugins[Any]]) -> None:
+    """Raise `ValueError` unless a section has the keys of the classes that it names, and of no others.
+
+    ``choices`` are the classes by the key that names one.
+    """
+    for what, classes in choices.items():
+        chosen = values[what]
+        check_arguments(classes[chosen], values, f"{what} = '{chosen}'", section)
+        for name, other in classes.items():
+            for key in arguments(other).keys() - arguments(classes[chosen]).keys():
+                if values.get(key) is not None:
+                    raise ValueError(
+                        f"{key} is for {what} '{name}', and {section}.{what} is '{chosen}': leave it out, or"
+                        f" write {section}.{key}: null (--set {section}.{key}=null)"
+                    )
+
+
 def no_key(argument: str, keys: Iterable[str], section: str) -> str:
     """What is wrong with a class that is made from what is no key of settings, in words that follow it."""
     near = suggest(argument, keys).partition("Allowed:")[0]

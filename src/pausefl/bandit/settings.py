@@ -9,7 +9,7 @@ from pydantic import model_validator
 from pausefl.bandit.latency import LATENCIES, LatencyLaw
 from pausefl.bandit.presence import AVAILABILITIES, FAILURES, Availability, Failures
 from pausefl.bandit.rewards import REWARDS, Reward, Users, assign_clusters
-from pausefl.plugins import arguments, build, check_arguments
+from pausefl.plugins import build, check_arguments, check_choices
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Text, Whole
 from pausefl.streams import Streams
@@ -68,13 +68,8 @@ class NetworkSettings(Settings):
     @model_validator(mode="after")
     def _has_the_keys_of_its_choices(self) -> Self:
         """The keys of its laws, and of no others."""
-        for what, laws in (("latency", LATENCIES), ("availability", AVAILABILITIES), ("failures", FAILURES)):
-            chosen: str = getattr(self, what)
-            check_arguments(laws[chosen], vars(self), f"{what} = '{chosen}'", "network")
-            for name, other in laws.items():
-                for key in arguments(other).keys() - arguments(laws[chosen]).keys():
-                    if vars(self).get(key) is not None:
-                        raise ValueError(f"{key} is for {what} '{name}', and network.{what} is '{chosen}'")
+        choices = {"latency": LATENCIES, "availability": AVAILABILITIES, "failures": FAILURES}
+        check_choices(vars(self), "network", choices)
         if self.failures != "never" and self.round_latency_max is None:
             raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")
         return self

@@ -95,7 +95,9 @@ def fetch(settings: DataSettings, raw: RawData) -> None:
 
 
 def download(name: str, root: Path) -> None:
-    """Download the official files of a source to ``root``, over https, and verify the archives' checksums.
+    """Download the official files of a source to ``root``, and verify the archives' checksums.
+
+    By https, but for a class of torchvision that has other addresses.
 
     Raises
     ------

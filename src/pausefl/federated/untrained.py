@@ -100,8 +100,8 @@ def _balanced_labels(scenario: Scenario, n_examples: int) -> NDArray[np.int64]:
     n_classes = SOURCES[data.source].n_balanced
     if not n_classes or data.n_validation or data.n_train is not None:
         raise ConfigError(
-            f"scenario '{scenario.name}': with partition.labels '{scenario.partition.labels}' the sizes of the"
-            " users' data"
+            f"scenario '{scenario.name}': with partition.labels '{scenario.partition.labels}' the sizes of"
+            " the users' data"
             " depend on the labels, so it can be simulated without data only with the whole training"
             " split of a data set that is known to have equally many examples of each class; here data.source"
             f" = '{data.source}', data.n_validation = {data.n_validation}, data.n_train = {data.n_train}"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
-from pausefl.plugins import arguments, build, check_arguments
+from pausefl.plugins import build, check_choices
 from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
 from pausefl.privacy.samplers import SAMPLERS, Sampler
 from pausefl.privacy.schedule import SCHEDULES, Schedule
@@ -74,13 +74,8 @@ class PrivacySettings(Settings):
     @model_validator(mode="after")
     def _has_the_keys_of_its_choices(self) -> Self:
         """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
-        for what, choices in (("mechanism", MECHANISMS), ("schedule", SCHEDULES)):
-            chosen: str = getattr(self, what)
-            check_arguments(choices[chosen], vars(self), f"{what} = '{chosen}'", "privacy")
-            for name, other in choices.items():
-                for key in arguments(other).keys() - arguments(choices[chosen]).keys():
-                    if vars(self).get(key) is not None:
-                        raise ValueError(f"{key} is for {what} '{name}', and privacy.{what} is '{chosen}'")
+        choices = {"mechanism": MECHANISMS, "schedule": SCHEDULES}
+        check_choices(vars(self), "privacy", choices)
         return self
 
     def share_for_losses(self, released: bool) -> float:

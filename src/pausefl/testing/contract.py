@@ -183,6 +183,23 @@ class SelectorContract:
             must_equal(vars(resumed_history), vars(history), "it changes the history")
             must_equal(resumed.state(), select.state(), "it then remembers something else")
 
+    def test_asks_a_user_who_never_answers_no_more_than_others(self, name: str, scenario: Scenario) -> None:
+        """A user who was asked and did not answer took part; it is not asked again for lack of an answer."""
+        if name in TRUTH:
+            pytest.skip("it is told the truth")
+        history, select, asked = start(scenario, alike=True), itself(name, scenario), np.zeros(12)
+        for _ in range(200):
+            users = np.unique(select(history, Streams(0).generator("asked", round=history.round)))
+            asked[users] += 1
+            seen, answered = feedback(name, scenario, history, users), users != 5
+            latency = np.where(answered, seen.latency, 1.2)
+            given = {key: getattr(seen, key) for key in ("updates", "losses")}
+            given = {key: None if all_ is None else all_[answered] for key, all_ in given.items()}
+            told = dataclasses.replace(seen, latency=latency, answered=answered, **given)
+            observe(select, told, history)
+        fair = asked.sum() / 12
+        assert asked[5] <= fair + 3 * np.sqrt(fair), f"it asked that user {asked[5]:g} times, others {asked}"
+
     def test_says_whether_it_looks_at_the_reward(self, name: str) -> None:
         """It looks at the reward if it says so (``uses_reward``), and only then."""
         weights = [{"reward.gamma": 0}, {"reward.alpha": 0}, {"reward.alpha": 1}]

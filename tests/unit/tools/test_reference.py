@@ -28,8 +28,10 @@ def test_the_schemas_are_up_to_date() -> None:
 def test_files_agree_with_the_schema_that_they_name() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     for path in CONFIG.rglob("*.yaml"):
-        first = path.read_text(encoding="utf-8").splitlines()[0]
-        schema = path.parent / first.removeprefix("# yaml-language-server: $schema=")
+        first, marker = path.read_text(encoding="utf-8").splitlines()[0], "# yaml-language-server: $schema="
+        if not first.startswith(marker):  # a file of one's own
+            continue
+        schema = path.parent / first.removeprefix(marker)
         jsonschema.validate(read_yaml(path), json.loads(schema.read_text(encoding="utf-8")))
 
 
