@@ -9,7 +9,7 @@ from pydantic import model_validator
 from pausefl.bandit.latency import LATENCIES, LatencyLaw
 from pausefl.bandit.presence import AVAILABILITIES, FAILURES, Availability, Failures
 from pausefl.bandit.rewards import REWARDS, Reward, Users, assign_clusters
-from pausefl.plugins import build, check_arguments, check_choices
+from pausefl.plugins import Plugins, build, check_arguments, check_choices
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Text, Whole
 from pausefl.streams import Streams
@@ -68,7 +68,11 @@ class NetworkSettings(Settings):
     @model_validator(mode="after")
     def _has_the_keys_of_its_choices(self) -> Self:
         """The keys of its laws, and of no others."""
-        choices = {"latency": LATENCIES, "availability": AVAILABILITIES, "failures": FAILURES}
+        choices: dict[str, Plugins[Any]] = {
+            "latency": LATENCIES,
+            "availability": AVAILABILITIES,
+            "failures": FAILURES,
+        }
         check_choices(vars(self), "network", choices)
         if self.failures != "never" and self.round_latency_max is None:
             raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
-from pausefl.plugins import build, check_choices
+from pausefl.plugins import Plugins, build, check_choices
 from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
 from pausefl.privacy.samplers import SAMPLERS, Sampler
 from pausefl.privacy.schedule import SCHEDULES, Schedule
@@ -74,7 +74,7 @@ class PrivacySettings(Settings):
     @model_validator(mode="after")
     def _has_the_keys_of_its_choices(self) -> Self:
         """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
-        choices = {"mechanism": MECHANISMS, "schedule": SCHEDULES}
+        choices: dict[str, Plugins[Any]] = {"mechanism": MECHANISMS, "schedule": SCHEDULES}
         check_choices(vars(self), "privacy", choices)
         return self
 
