@@ -60,7 +60,7 @@ def test_an_edit_of_the_report_remakes_the_report_alone(copy: Checkout) -> None:
     for path, old, new in (
         ("src/pausefl/report/page.py", '"The demo"', '"A demo"'),
         ("src/pausefl/report/page.css", "--ink: #", "--ink:#"),
-        ("src/pausefl/figures/words/summary.md.jinja", "Means ±", "The means ±"),
+        ("src/pausefl/figures/captions/figures.yaml", "Means ±", "The means ±"),
         ("docs/deviations.md", "# Deviation ledger", "# The ledger"),
     ):
         copy.edit(path, old, new)
