@@ -76,7 +76,7 @@ def bound_on_epsilon(protection: LossProtection, epsilon: float) -> float:
         [reports(protection, loss, epsilon, first=1 + i * N) for i, loss in enumerate((HIGH, LOW))]
     )
     event = audit.choose({"report": seen[:, : N // 4]}, ALPHA)
-    rest = event.of(seen[:, N // 4 :])
+    rest = event.sign * seen[:: event.sign, N // 4 :]
     hits, hits_other = (np.array((side >= event.threshold).sum()) for side in rest)
     return float(audit.epsilon_lower(hits, hits_other, N - N // 4, ALPHA))
 
