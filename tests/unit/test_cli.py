@@ -72,42 +72,6 @@ def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Datas
     assert rounds.accuracy.between(0, 1).all()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"selector": "puase"}, "Error: unknown selector 'puase'. Did you mean 'pause'?"),
-        ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        (
-            {"selector": "cs_ucb"},
-            "selector 'cs_ucb' needs network.round_latency_max",
-        ),
-    ],
-)
-def test_misspelt_names_are_answered_with_the_nearest_one(
-    pausefl: Command, tmp_path: Path, wrong: dict[str, str], message: str
-) -> None:
-    assert message in refused(pausefl(*run_demo(tmp_path / "out", **wrong)))
-    assert not (tmp_path / "out").exists()
-
-
-def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
-    other = Dataset("mnist", digits.train_x, digits.train_y, digits.test_x, digits.test_y, 10, "not digits")
-    other.save(tmp_path / "mnist.npz")
-    more = ["--rounds", 1, "--data", tmp_path / "mnist.npz"]
-    message = refused(pausefl(*run_demo(tmp_path / "out", *more)))
-    assert "mnist" in message
-    assert "digits" in message
-
-
-def test_check_lists_the_experiment_table(pausefl: Command) -> None:
-    code, out, _ = pausefl("check", "--config", "config/demo.yaml")
-    assert code == 0
-    lines = [line.split() for line in out.splitlines()]
-    for row in ("demo_small sa_pause 3", "demo_small fedavg_no_privacy 1", "demo_large pause 1"):
-        assert [*row.split(), "seeds"] in lines
-    assert out.splitlines()[-1].startswith("16 jobs in 2 scenarios")
-
-
 def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     pausefl: Command, tmp_path: Path
 ) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from pausefl.figures import overview
 from pausefl.results.archive import read_off
-from pausefl.settings import load_scenario
-
-SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 
 
 def rounds(scenario: str, *selectors: str, seeds: int = 1) -> pd.DataFrame:
@@ -33,21 +28,6 @@ def rounds(scenario: str, *selectors: str, seeds: int = 1) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-@pytest.mark.parametrize("panel", overview.PANELS)
-def test_panels_are_of_the_figures_that_they_name(panel: overview.Panel) -> None:
-    written, ran = (load_scenario(name, SCENARIOS) for name in (panel.scenario, panel.as_run))
-    assert written.figures[f"pause_v2_{panel.part}_as_written"].kind == "accuracy_vs_time"
-    assert ran.figures[f"pause_v2_{panel.part}"].kind == "accuracy_vs_time"
-    assert f"{ran.network.n_users} users" in panel.setting
-    assert ("R2" in panel.setting) == (ran.reward.name == "r2")
-
-
-def test_scenarios_as_run_come_before_those_as_written() -> None:
-    both = ["mnist_large_iid_r1", "mnist_large_iid_r1_as_run", "cifar10_small_iid_r1", "other"]
-    assert overview.scenarios(both) == ["cifar10_small_iid_r1", "mnist_large_iid_r1_as_run"]
-    assert overview.scenarios(["other"]) == []
-
-
 def test_a_panel_says_what_was_run_and_has_the_authors_rounds() -> None:
     name = "mnist_large_iid_r1_as_run"
     own = pd.concat([rounds(name, "pause", seeds=3), rounds(name, "clustered_size", "cs_ucb")])
@@ -65,7 +45,3 @@ def test_a_panel_says_what_was_run_and_has_the_authors_rounds() -> None:
     assert max(x) <= 150
     assert set(np.round(y, 6)) <= set(np.round(100 * theirs["accuracy"], 6))
     assert panel.get_xlim() == (0, 150)
-
-
-def test_a_log_without_accuracies_has_no_marks() -> None:
-    assert not [line for line in overview.plot({}).axes[5].lines if len(line.get_xdata())]

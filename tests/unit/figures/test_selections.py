@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.figures import kinds
-from pausefl.figures.kinds import kinds_of
-from pausefl.figures.selections import FAST, REST, binned, participations
+from pausefl.figures.selections import FAST, binned, participations
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -48,19 +47,3 @@ def test_a_map_has_the_fastest_user_on_top_and_the_first_seed() -> None:
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert plotted.numbers is not None
     assert plotted.numbers.loc[0, ["Seed", "Rounds", FAST]].tolist() == [0, 2, 100]
-
-
-def test_of_many_rounds_the_last_are_shown_one_by_one() -> None:
-    plotted = kinds.plot("selections", run([[t % 12] for t in range(120)]), demo())
-    shapes = [np.asarray(axes.images[0].get_array()).shape for axes in plotted.figure.axes if axes.images]
-    assert shapes[:2] == [(12, 40), (12, 50)]
-    assert plotted.numbers is not None
-    assert plotted.numbers.loc[0, [FAST, REST]].tolist() == [50, 11]
-
-
-def test_it_is_made_only_where_a_scenario_names_it() -> None:
-    scenario = demo()
-    assert "selections" not in kinds_of(scenario, scenario.selectors)
-    named = scenario.replace(figures={"who": "selections"})
-    assert "selections" in kinds_of(named, named.selectors)
-    assert "spending_vs_rounds" not in kinds_of(named, named.selectors)

@@ -7,9 +7,8 @@ import math
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from pausefl.results.dvc_metrics import curves, write
+from pausefl.results.dvc_metrics import write
 
 
 def rounds(n_rounds: int, **columns: list[float]) -> pd.DataFrame:
@@ -34,23 +33,6 @@ def row(**means: float) -> dict[str, float]:
     """A line of a summary."""
     names = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
     return {f"{name}_mean": means.get(name, math.nan) for name in names}
-
-
-def test_a_regression_has_its_loss_and_no_point_where_a_seed_diverged() -> None:
-    table = rounds(3, accuracy=[math.nan] * 2, loss=[1.0, 2.0])
-    table.loc[(table["seed"] == 1) & (table["round"] == 3), "loss"] = math.inf
-    curve = curves(table)
-    assert curve.columns.tolist() == ["round", "selector", "loss"]
-    assert curve["round"].tolist() == [1, 2]
-    assert curves(rounds(3, accuracy=[math.nan], loss=[math.inf])).empty
-
-
-def test_a_curve_ends_with_its_shortest_seed() -> None:
-    table = rounds(4, accuracy=[0.2, 0.4], loss=[1.0, 1.0])
-    table = table[(table["seed"] == 0) | (table["round"] <= 2)]
-    curve = curves(table)
-    assert curve["round"].tolist() == [1, 2]
-    assert curve["accuracy"].tolist() == pytest.approx([0.3] * 2)
 
 
 def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:

@@ -11,13 +11,11 @@ import pandas as pd
 import pytest
 from worlds import trained, write_run
 
-from pausefl.errors import ConfigError
-from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.settings import Experiment, Scenario
 from pausefl.studies import benchmark
 from pausefl.studies.benchmark import Benchmark
 from pausefl.tools.documentation import benchmark_table
 
-SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 SUMMARY: dict[str, Any] = {
     "class_accuracy": [0.9, 0.3, None, 0.8],
     "timings_s": {"selection": 0.05},
@@ -117,11 +115,3 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
         "target is 72.0 %.",
     ]
     assert [one for one in words if one not in text] == []
-
-
-def test_a_regression_has_no_accuracy_to_compare() -> None:
-    scenario = load_scenario("bsfl_linear_iid", SCENARIOS).replace(selectors=("bsfl",))
-    with pytest.raises(ConfigError, match="regression"):
-        Benchmark.read(
-            {"title": "", "scenario": scenario, "jobs": "linear", "seeds": [0], "time_s": 1.0}, "study"
-        )
