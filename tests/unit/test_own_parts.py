@@ -18,6 +18,7 @@ from pausefl.cli import app
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.privacy import SCHEDULES
+from pausefl.provenance import code, job_code
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_config
 from pausefl.training.models import MODELS
@@ -226,6 +227,23 @@ def test_a_reward_of_ones_own_decides_what_selectors_choose() -> None:
     assert not own.rounds.equals(other.rounds)
     assert own.summary["scenario"]["reward"]["name"] == "mine:SpeedAndPrivacy"
     assert own.summary["code_hash"] != same.summary["code_hash"] == other.summary["code_hash"]
+
+
+def test_an_edit_of_ones_own_module_makes_other_code_of_what_uses_it_alone(folder: Path) -> None:
+    scenario = pausefl.load_scenario("demo_small")
+
+    def codes() -> list[str]:
+        for cached in (code._file, code._read, code._beside):
+            cached.cache_clear()
+        return [job_code(scenario, name) for name in ("mine:LeastUsed", "random")]
+
+    before = codes()
+    (folder / "beside.py").write_text(f"# A comment.\n{BESIDE}", "utf-8")
+    assert codes() == before
+    (folder / "beside.py").write_text(BESIDE.replace("stable", "mergesort"), "utf-8")
+    own, shipped = codes()
+    assert own != before[0]
+    assert shipped == before[1]
 
 
 def test_the_contract_of_selectors_in_a_test_file_of_ones_own(folder: Path) -> None:

@@ -42,14 +42,3 @@ def test_a_browser_finds_nothing_wrong_and_every_figure(
         "handwritten digits of scikit-learn",
     ):
         assert words in seen.text, words
-
-
-def test_an_edit_of_the_report_remakes_the_report_alone(copy: Checkout) -> None:
-    for path, old, new in (
-        ("src/pausefl/report/page.py", '"The demo"', '"A demo"'),
-        ("src/pausefl/report/page.css", "--ink: #", "--ink:#"),
-        ("src/pausefl/figures/captions/figures.yaml", "Means ±", "The means ±"),
-        ("docs/deviations.md", "# Deviation ledger", "# The ledger"),
-    ):
-        copy.edit(path, old, new)
-    assert copy.planned() == {"report": 1}

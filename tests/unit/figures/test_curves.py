@@ -102,21 +102,6 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
         kinds.plot("los_vs_time", rounds, scenario)
 
 
-def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
-    rounds = pd.concat(
-        [
-            rounds_of("fedavg", 0, [10, 20, 30, 40], loss=[1, 1, 1, 5000]),
-            rounds_of("pause", 0, [1, 2, 10, 11]),
-        ]
-    )
-    figure = kinds.plot("loss_vs_time", rounds, scenario).figure
-    assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
-    assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
-    # The loss beyond the cut scales nothing.
-    assert axes_of(figure).get_yscale() == "linear"
-    assert axes_of(figure).get_ylim()[1] < 2
-
-
 def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
     rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
     asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))
@@ -153,18 +138,6 @@ def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenar
     figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
     assert axes_of(figure).get_ylim()[1] < 2.2
     assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
-
-
-def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
-    scenario: config.Scenario, regression: config.DataSettings
-) -> None:
-    linear = scenario.replace(data=regression)
-    rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear).figure)
-    assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_ylabel() == "Test loss"
-    with pytest.raises(PauseflError, match="no run has finite values"):
-        kinds.plot("accuracy_vs_time", rounds, linear)
 
 
 def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:

@@ -59,16 +59,8 @@ def test_a_seed_computed_otherwise_than_its_siblings_is_told() -> None:
     said = "Seeds computed otherwise than others: PAUSE in {}."
     assert said.format("version of PyTorch (0 | 1)") in notes_on(on(0), on(1, "2.12.0")).shown
     assert said.format("device (0, 2 | 1)") in notes_on(on(0), on(1, device="cuda"), on(2)).shown
-    assert said.format("number of threads (0 | 1)") in notes_on(on(0), on(1) | {"n_threads": 2}).shown
     both = notes_on(on(0), on(1, "2.12.0", instructions="sse2"), run("random", 0), run("random", 1))
     assert both.shown == [said.format("version of PyTorch (0 | 1), processor (0 | 1)")]
-    old = {**on(2), "hardware": {}}
-    assert not notes_on(on(0), on(1), old, {**run("random", 0), "device": "cuda"}).shown
-    taken = {
-        **on(1, "2.12.0"),
-        "trained_by": {"scenario": "other", **{k: on(1)[k] for k in ("versions", "hardware")}},
-    }
-    assert notes_on(on(0), taken).shown == []
 
 
 def test_selectors_without_a_run_are_told() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.figures import kinds
-from pausefl.figures.selections import FAST, binned, participations
+from pausefl.figures.selections import FAST, participations
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -26,12 +26,6 @@ def run(selections: list[list[int]], selector: str = "pause", seed: int = 0) -> 
 def test_a_user_that_was_sampled_twice_takes_part_once() -> None:
     took_part = participations(run([[1, 1], [], [0, 2]]), 3)
     assert took_part.astype(int).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1]]
-
-
-def test_a_cell_is_the_share_of_its_rounds_and_users() -> None:
-    took_part = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]], np.bool_)
-    assert binned(took_part, 2, 2).tolist() == [[0.75, 0.5], [0.0, 1.0]]
-    assert np.array_equal(binned(took_part, 1, 1), took_part)
 
 
 def test_a_map_has_the_fastest_user_on_top_and_the_first_seed() -> None:

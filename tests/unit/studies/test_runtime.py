@@ -37,15 +37,6 @@ def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
     assert times[["iteration_s", "listing_s", "n_listed"]].isna().all(axis=None)
 
 
-def test_an_annealers_iterations_are_timed(demo: Scenario) -> None:
-    study = study_of(demo, ("sa_pause", "sa_vanilla"), (12, 24), 0.05)
-    times = study.compute(print)["times.csv"].set_index(["selector", "n_users"])
-    assert (times[["iteration_s", "listing_s", "sort_s"]] > 0).all(axis=None)
-    assert (times["iteration_s"] * 20_000 < times["median_s"]).all()
-    assert times.loc["sa_vanilla", "n_listed"].tolist() == [6 * 6, 12 * 12]
-    assert (times.loc["sa_pause", "n_listed"] < times.loc["sa_vanilla", "n_listed"]).all()
-
-
 def fits(median_s: Any, sizes: Any = SIZES, **columns: Any) -> pd.DataFrame:
     """Fits of the times of one selector, by quantity."""
     known = {"iteration_s": math.nan, "listing_s": math.nan, "n_listed": math.nan, "sort_s": math.nan}
