@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
 import sys
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "config" / "scenarios"
-RULES = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("Snakefile"), *(ROOT / "workflow").rglob("*.smk")]
 
 
 class Bomb:
@@ -77,17 +75,6 @@ def test_a_yaml_file_makes_no_python_objects(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="could not determine a constructor"):
         read_yaml(path)
     assert not (tmp_path / "exploded").exists()
-
-
-# --- shells -----------------------------------------------------------------------------------------
-
-
-def test_no_rule_has_a_shell_command() -> None:
-    """So no value of a configuration is ever part of one."""
-    assert len(RULES) > 5
-    for path in RULES:
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"^\s*shell:|\bshell\(", text, re.MULTILINE), path
 
 
 # --- paths ------------------------------------------------------------------------------------------

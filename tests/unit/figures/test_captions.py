@@ -119,16 +119,6 @@ def test_the_caption_of_a_study_renders_with_its_deviations(name: str) -> None:
     assert re.findall(r"D\d+: ", text)
 
 
-def test_a_study_lists_the_deviations_that_apply() -> None:
-    exact = STUDIES.of_kind("regret")["pause_v2_theorem3_large"]
-    without = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
-    details, details_without = (caption_of(study, {}).details for study in (exact, without))
-    assert all(f"{name}: " in details and f"{name}: " not in details_without for name in ("D1", "D2", "D4"))
-    races, one_size = (caption_of(STUDIES[name], {}).details for name in ("bsfl_races", "bsfl_fig4"))
-    assert "D35: " in one_size
-    assert "D35: " not in races  # they list neighbours
-
-
 def test_every_deviation_is_in_the_ledger() -> None:
     ledger = (ROOT / "docs/deviations.md").read_text("utf-8")
     listed = {name for record in RECORDS for name in record.deviations}

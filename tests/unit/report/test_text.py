@@ -19,17 +19,6 @@ def test_html_in_markdown_is_shown() -> None:
     assert html.count("&lt;script&gt;") == 2
 
 
-def test_links_to_other_files_are_words_and_others_stay() -> None:
-    html = markdown(
-        "[a *b*](privacy.md), [c](https://arxiv.org/abs/1), [d](#D1), ![e](https://x.invalid/y.png)"
-    )
-    assert "privacy.md" not in html
-    assert "a <em>b</em>," in html
-    assert '<a href="https://arxiv.org/abs/1">c</a>' in html
-    assert '<a href="#D1">d</a>' in html
-    assert "<img" not in html
-
-
 def test_ids_of_the_ledger_are_links_and_no_others() -> None:
     html = link_deviations(Markup('D1, D22, <a href="#D1">D1</a> <b title="D1">xD1</b>'), {"D1", "D2"})
     assert html == '<a href="#D1">D1</a>, D22, <a href="#D1">D1</a> <b title="D1">xD1</b>'

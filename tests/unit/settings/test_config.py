@@ -28,18 +28,6 @@ def configuration(**row: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "seeds"),
-    [("config", {*range(10)}), ("demo", {0, 1, 2}), ("published", {*range(10)})],
-)
-def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
-    document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
-    config = load_config(document, f"{name}.yaml")
-    check_table(config)
-    assert len(config.experiments) == len(set(config.experiments))
-    assert {experiment.seed for experiment in config.experiments} == seeds
-
-
 def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_selectors() -> None:
     """But for enumeration, which finds what the exact search finds."""
     document = read_yaml(ROOT / "config" / "config.yaml") | {"scenarios": str(FOLDER)}

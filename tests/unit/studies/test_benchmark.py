@@ -45,13 +45,6 @@ def test_a_run_is_measured_up_to_the_time_and_then_keeps_what_it_had(demo: Scena
     assert later["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 98 * 0.8) / 100)
 
 
-def test_a_target_that_is_reached_too_late_is_not_reached(demo: Scenario) -> None:
-    run = rounds(0.2)
-    run.loc[15:, "accuracy"] = 1.0
-    assert benchmark.measure(demo, run, SUMMARY, 40.0, 0.5)["seconds_to_target"] == 38.0
-    assert math.isnan(benchmark.measure(demo, run, SUMMARY, 30.0, 0.5)["seconds_to_target"])
-
-
 def test_the_target_is_set_by_private_selectors() -> None:
     frames = [
         rounds(accuracy, leakage).assign(scenario="s", selector=selector, seed=seed)
