@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from slurm import Cluster, Submission, submitted, wait_until
+from slurm import Cluster, submitted, wait_until
 from workspace import Checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
-RUNS = [
-    f"results/runs/tiny/{run}" for run in ("pause/seed-0", "pause/seed-1", "fedavg/seed-0", "fedavg/seed-1")
-]
-THREE = RUNS[:3]
+RUNS = [f"results/runs/tiny/pause/seed-{seed}" for seed in (0, 1)]
 #: Of a job that is stopped and goes on.
 MANY_ROUNDS = 15_000
 
@@ -32,17 +28,6 @@ def results(checkout: Checkout, *runs: str) -> dict[str, bytes]:
     """What must be the same wherever a job ran."""
     names = ("rounds.parquet", "ledger.parquet")
     return {f"{run}/{name}": (checkout.root / run / name).read_bytes() for run in runs for name in names}
-
-
-def noted(submission: Submission) -> list[str]:
-    """Runs of which Snakemake has said that they are finished."""
-    output = submission.log
-    about = r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: scenario=tiny, selector=(\w+), seed=(\d+)"
-    steps = re.findall(about, output)
-    done = [
-        f"/{selector}/seed-{seed}" for step, selector, seed in steps if f"Finished jobid: {step} " in output
-    ]
-    return [run for run in RUNS if run.endswith(tuple(done))]
 
 
 @pytest.fixture
@@ -65,11 +50,10 @@ def test_results_are_those_of_one_machine(
     gpu = ("--set-resources", "job:gpu=1", "--resources", "gpu=1")
     with submitted(checkout, *gpu, "--", "tiny_accuracy") as submission:
         submission.finish()
-    runs = RUNS[:2]
-    assert results(checkout, *runs) == results(local, *runs)
+    assert results(checkout, *RUNS) == results(local, *RUNS)
     assert (checkout.root / "results/figures/tiny_accuracy.pdf").stat().st_size > 0
     assert "Trying to restart" not in submission.log
-    assert cluster.ask("scontrol", "show", "jobs").count("gres:gpu:1") == len(runs)
+    assert cluster.ask("scontrol", "show", "jobs").count("gres:gpu:1") == len(RUNS)
 
 
 def test_a_cancelled_job_goes_on(cluster: Cluster, copy: Callable[..., Checkout]) -> None:
@@ -89,19 +73,3 @@ def test_a_cancelled_job_goes_on(cluster: Cluster, copy: Callable[..., Checkout]
     shutil.rmtree(checkout.root / run)
     checkout.snakemake("--cores", "1", *targets(run))
     assert there == results(checkout, run)
-
-
-def test_snakemake_killed_and_started_again(
-    cluster: Cluster, local: Checkout, copy: Callable[..., Checkout]
-) -> None:
-    checkout = copy("results")
-    with submitted(checkout, *targets(*THREE)) as submission:
-        wait_until(lambda: noted(submission), 600, "Snakemake has taken note of a finished job")
-        submission.kill()
-    before = {run: (checkout.root / run / "summary.json").stat().st_mtime_ns for run in noted(submission)}
-    checkout.snakemake("--unlock")
-    # Jobs that it left on the cluster go on, and write to the folders of those that are submitted now.
-    with submitted(checkout, *targets(*THREE)) as submission:
-        submission.finish()
-    assert results(checkout, *THREE) == results(local, *THREE)
-    assert {run: (checkout.root / run / "summary.json").stat().st_mtime_ns for run in before} == before

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset
@@ -72,24 +71,6 @@ def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Datas
     assert rounds.accuracy.between(0, 1).all()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"selector": "puase"}, "Error: unknown selector 'puase'. Did you mean 'pause'?"),
-        ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        (
-            {"selector": "cs_ucb"},
-            "selector 'cs_ucb' needs network.round_latency_max",
-        ),
-    ],
-)
-def test_misspelt_names_are_answered_with_the_nearest_one(
-    pausefl: Command, tmp_path: Path, wrong: dict[str, str], message: str
-) -> None:
-    assert message in refused(pausefl(*run_demo(tmp_path / "out", **wrong)))
-    assert not (tmp_path / "out").exists()
-
-
 def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
     other = Dataset("mnist", digits.train_x, digits.train_y, digits.test_x, digits.test_y, 10, "not digits")
     other.save(tmp_path / "mnist.npz")
@@ -97,15 +78,6 @@ def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset,
     message = refused(pausefl(*run_demo(tmp_path / "out", *more)))
     assert "mnist" in message
     assert "digits" in message
-
-
-def test_check_lists_the_experiment_table(pausefl: Command) -> None:
-    code, out, _ = pausefl("check", "--config", "config/demo.yaml")
-    assert code == 0
-    lines = [line.split() for line in out.splitlines()]
-    for row in ("demo_small sa_pause 3", "demo_small fedavg_no_privacy 1", "demo_large pause 1"):
-        assert [*row.split(), "seeds"] in lines
-    assert out.splitlines()[-1].startswith("16 jobs in 2 scenarios")
 
 
 def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
@@ -141,36 +113,6 @@ def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
-
-
-def test_a_run_with_settings_of_its_own_says_so_in_its_summary(
-    pausefl: Command, digits: Dataset, tmp_path: Path
-) -> None:
-    more = ["--set", "network.n_users=8", "--set", "privacy.epsilon_total=5", "--set", "training.n_rounds=3"]
-    assert pausefl(*run_demo(tmp_path / "out", *more, selector="bsfl"))[0] == 0
-    settings = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["scenario"]
-    assert settings["network"]["n_users"] == 8
-    assert settings["privacy"]["epsilon_total"] == 5
-    assert len(pd.read_parquet(tmp_path / "out" / "rounds.parquet")) == 3
-    wrong = run_demo(tmp_path / "wrong", "--set", "network.n_usres=8")
-    assert "Error: --set: unknown key 'network.n_usres'. Did you mean 'n_users'?" in refused(pausefl(*wrong))
-
-
-def test_a_run_takes_data_and_scenarios_from_a_configuration(pausefl: Command, tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    lines = "name: few\ntitle: Few users\nbase: mnist_large_iid_r1\nfigures: {}\n"
-    (mine / "few.yaml").write_text(lines, "utf-8")
-    document = yaml.safe_load((ROOT / "config/demo.yaml").read_text("utf-8"))
-    document |= {"data_root": str(tmp_path / "raw"), "scenarios": str(mine), "experiments": []}
-    document["experiments"] = [{"scenario": "few", "seeds": [0]}]
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document), "utf-8")
-    command = run_demo(tmp_path / "out", "--config", tmp_path / "mine.yaml", scenario="few")
-    message = refused(pausefl(*command))
-    assert f"{tmp_path}/raw/MNIST/raw/train-images-idx3-ubyte" in message
-    assert "Downloading is off" in message
-    message = refused(pausefl(*command, "--data-root", tmp_path / "elsewhere"))
-    assert f"{tmp_path}/elsewhere/MNIST" in message
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.files import check_writable, remedy
+from pausefl.files import check_writable
 
 
 def test_a_folder_that_is_not_there_is_made_and_left_empty(tmp_path: Path) -> None:
@@ -28,9 +28,3 @@ def test_a_name_that_tables_could_not_be_read_from_is_refused(tmp_path: Path) ->
     with pytest.raises(PauseflError, match=r"out\\udcff': its name must be UTF-8"):
         check_writable(tmp_path / "out\udcff")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_advice_on_published_files_says_where_they_came_from(tmp_path: Path) -> None:
-    path = tmp_path / "results/published/demo_small/rounds.parquet"
-    assert remedy(path) == f"; get it again: git restore {path}"
-    assert "snakemake --cores 1 --force" in remedy(tmp_path / "data" / "mnist.npz")

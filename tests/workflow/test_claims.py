@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from workspace import TINY_CLAIMS, Checkout
@@ -28,17 +27,6 @@ def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
     # A study of selection stands in for runs that are not there.
     assert others == {"T1": "undecided", "T2": "not run", "T3": "not run"}
     assert paper["claims"][0]["comparisons"][0]["note"] == "selection alone"
-
-
-@pytest.mark.slow
-def test_a_lost_run_or_another_claim_is_judged_again(everything: Checkout, tmp_path: Path) -> None:
-    copy = everything.copy(tmp_path / "copy")
-    claims = [TINY_CLAIMS[0] | {"sentence": "Nobody leaks more than the budget."}, *TINY_CLAIMS[1:]]
-    copy.write_claims(claims)
-    assert copy.planned(JSON) == {"claims": 1}
-    copy.write_claims(TINY_CLAIMS)
-    (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
-    assert copy.planned().items() >= {"job": 1, "collect": 1, "claims": 1}.items()
 
 
 def test_what_a_claim_needs_is_a_target(checkout: Checkout) -> None:

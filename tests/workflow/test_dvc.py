@@ -156,27 +156,6 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert set(plot["revisions"]) == {"HEAD", "workspace"}
 
 
-@pytest.mark.slow
-def test_a_reviewer_sees_whether_a_table_differs(everything: Checkout, tmp_path: Path) -> None:
-    """With published runs alone, whose figures are made and recorded."""
-    root = tmp_path / "published"
-    everything.copy(root, "data", ".snakemake")
-    for folder in (root / "results").iterdir():
-        if folder.name != "published":
-            shutil.rmtree(folder)
-    config = yaml.safe_load((root / "config/config.yaml").read_text("utf-8")) | {"runs": "published"}
-    (root / "config/published.yaml").write_text(yaml.safe_dump(config), "utf-8")
-    repository = made_repository(root)
-    repository.documented("Check the published results", 1)
-    repository.commit()
-    assert "up to date" in repository.documented("Check the published results")
-    assert repository.run("git", "status", "--short") == ""  # also dvc.lock is as it was
-    with (root / "results/tables/tiny/summary.csv").open("a") as file:
-        file.write("\n")
-    status = repository.dvc("status", "figures")
-    assert re.findall(r"modified: +(\S+)", status) == ["results/tables"]
-
-
 def test_the_lock_is_that_of_the_published_results() -> None:
     """Of what `make figures` reads; whether it makes the same of it, a slow test and reviewers find out."""
     stage = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]["figures"]

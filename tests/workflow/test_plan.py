@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from workspace import ROOT, Checkout, counted, make_checkout
 
 from pausefl.settings import Experiment, load_scenario, read_yaml
 from pausefl.workflow.project import Project
-from pausefl.workflow.targets import targets
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +64,6 @@ def test_the_demo_is_a_configuration(shipped: Checkout) -> None:
     assert (planned["job"], planned["claims"], planned["report"], planned["metrics"]) == (16, 1, 1, 1)
 
 
-def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title() -> None:
-    known = targets(load_experiments("config"))
-    assert [target for target in known.values() if not 3 <= len(target.title) <= 250] == []
-    title = "test accuracy against simulated time: MNIST, large network"
-    assert known["pause_v2_fig8"].title.startswith(title)
-    numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
-    wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
-    assert wanted | {"pause_v2_table1"} <= known.keys()
-
-
 def test_published_runs_are_all_that_is_read(shipped: Checkout) -> None:
     """By the shipped configuration, in a checkout with what Git keeps of runs."""
     planned = shipped.planned("--configfile", "config/published.yaml")
@@ -83,11 +71,3 @@ def test_published_runs_are_all_that_is_read(shipped: Checkout) -> None:
     assert set(planned) == made
     project = load_experiments("published")
     assert (planned["tables"], planned["figures"]) == (len(project.own), len(project.figures))
-
-
-def test_every_shipped_scenario_is_in_a_shipped_table() -> None:
-    """But for the variants with group normalisation, of which one is."""
-    listed = {str(row["scenario"]) for name in ("config", "demo") for row in rows(name)}
-    files = {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")}
-    variants = {name for name in files if name.endswith("_group")}
-    assert listed == files - variants | {"cifar10_small_iid_r1_group"}

@@ -48,11 +48,11 @@ def test_each_job_asks_for_its_time_memory_and_cores_and_a_gpu_on_request(checko
     row = {"selectors": ["pause"], "seeds": [0]}
     rows = [row | {"scenario": "tiny"}, row | {"scenario": "cnn"}]
     checkout.write_config(experiments=rows, studies="config/studies.yaml")
-    checkout.write_studies({"regret": TINY_STUDIES["regret"]})
+    checkout.write_studies({"runtime": TINY_STUDIES["runtime"]})
     runs = [f"results/runs/{name}/pause/seed-0/summary.json" for name in ("tiny", "cnn")]
     slurm = ("--profile", "profiles/slurm", "--cores", "16", "--dry-run", "--printshellcmds")
     gpu = ("--set-resources", "job:gpu=1", "--resources", "gpu=4")
-    output = checkout.snakemake(*slurm, *gpu, "--", *runs, "results/studies/tiny_regret")
+    output = checkout.snakemake(*slurm, *gpu, "--", *runs, "results/studies/tiny_cost")
     jobs = output.split("rule job:")[1:]
     found = (re.search(r"scenario=(\w+).*?resources: ([^\n]*)", job, re.DOTALL) for job in jobs)
     asked = {match[1]: dict(re.findall(r"(\w+)=(\w+)", match[2])) for match in found if match}
@@ -60,3 +60,4 @@ def test_each_job_asks_for_its_time_memory_and_cores_and_a_gpu_on_request(checko
         "tiny": ("1500", "5", "1"),
         "cnn": ("4000", "720", "1"),  # of which there are no rates
     }
+    assert "threads: 8\n" in output  # a study that measures times

@@ -42,26 +42,3 @@ def test_a_browser_finds_nothing_wrong_and_every_figure(
         "handwritten digits of scikit-learn",
     ):
         assert words in seen.text, words
-
-
-@pytest.mark.browser
-def test_a_report_of_a_scenario_and_of_a_study(everything: Checkout, tmp_path: Path) -> None:
-    for name, words, absent in (
-        ("tiny", "Tiny: summary", "Tiny regret"),
-        ("tiny_regret", "Tiny regret", "Tiny: summary"),
-    ):
-        seen = see((everything.root / f"results/report/{name}.html").read_text("utf-8"), 1280, tmp_path)
-        assert seen.problems() == []
-        assert words in seen.text
-        assert absent not in seen.text
-
-
-def test_an_edit_of_the_report_remakes_the_report_alone(copy: Checkout) -> None:
-    for path, old, new in (
-        ("src/pausefl/report/page.py", '"The demo"', '"A demo"'),
-        ("src/pausefl/report/page.css", "--ink: #", "--ink:#"),
-        ("src/pausefl/figures/words/summary.md.jinja", "Means ±", "The means ±"),
-        ("docs/deviations.md", "# Deviation ledger", "# The ledger"),
-    ):
-        copy.edit(path, old, new)
-    assert copy.planned() == {"report": 1}

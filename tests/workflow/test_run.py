@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 
 import pandas as pd
 from workspace import Checkout
@@ -97,18 +96,6 @@ def test_a_lost_run_and_another_seed_are_made_and_nothing_else(copy: Checkout) -
     assert (planned["job"], planned["partition"], planned["collect"]) == (1 + 2, 1, 1)
     copy.snakemake("--cores", "1", *TARGETS)
     pd.testing.assert_frame_equal(before, rounds(copy, "pause/seed-1"), check_exact=True)
-
-
-def test_what_is_shown_is_made_from_collected_runs_alone(copy: Checkout) -> None:
-    figure = copy.root / "results/figures/tiny_accuracy.png"
-    before = figure.read_bytes()
-    shutil.rmtree(copy.root / "results/runs")
-    figure.unlink()
-    shutil.rmtree(copy.root / "results/tables/tiny")
-    wanted = ("tiny_accuracy", "results/tables/tiny")
-    copy.snakemake("--cores", "1", *wanted)
-    assert figure.read_bytes() == before
-    assert not (copy.root / "results/runs").exists()
 
 
 TWIN = """

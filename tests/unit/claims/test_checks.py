@@ -160,19 +160,6 @@ def largest_gap(scenario: Scenario) -> float:
     return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
 
 
-def test_the_bounds_of_regret_are_the_proofs(demo: Scenario) -> None:
-    """By hand for four users, two selected: means 0.125, 0.2, 0.8 and 0.9 s, hardly spread."""
-    changes = {"n_users": 4, "n_selected": 2, "latency_floor": 0.05, "latency_std": 0.001}
-    changes |= {"fast_latency_max": 0.2, "slow_latency_min": 0.7, "slow_latency_max": 0.9}
-    scenario = demo.replace(network=demo.network.replace(**changes))
-    delta, speeds = 0.075, 0.05 / 0.125 - 0.05 / 0.9
-    most = speeds + 2 * scenario.reward.alpha + (scenario.reward.gamma or 0) + delta
-    terms = 4 * 3 * math.log(1000) / delta**2 + 1 + 4 * math.pi**2 / 3
-    assert theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
-    terms = 4 * 3 * math.log(1000) / 0.1**2 + 1 + math.pi**2 / 3
-    assert theorem1(scenario, 1000, 0.1) == pytest.approx(4 * (most - delta) * terms, rel=1e-4)
-
-
 @pytest.mark.parametrize(
     ("study", "selector"),
     [

@@ -143,23 +143,6 @@ def test_what_cannot_be_made_is_refused_before_data_are_read(
     assert problem(lambda: check_partition(*sharing(scenario), n_examples, [3])) == made
 
 
-def test_validation_and_sizes_do_not_depend_on_the_distribution_of_labels() -> None:
-    a, b = (
-        make_partition(classes_of(5000), data_of(500), s, 30, Streams(1))
-        for s in (dominant(labels="iid"), dominant())
-    )
-    np.testing.assert_array_equal(a.validation, b.validation)
-    np.testing.assert_array_equal(a.sizes, b.sizes)
-
-
-def test_equal_sizes_differ_by_at_most_one_and_chance_decides() -> None:
-    sizes = np.array([sample_sizes(iid(), 7, 24, Streams(seed)) for seed in range(300)])
-    assert set(np.unique(sizes)) == {3, 4}
-    assert np.all(sizes.sum(axis=1) == 24)
-    # Each user has one more in 3 of 7 samples: 300 of them, five standard deviations.
-    assert np.all(np.abs((sizes == 4).mean(axis=0) - 3 / 7) < 5 * np.sqrt(3 / 7 * 4 / 7 / 300))
-
-
 def test_dirichlet_sizes_follow_their_distribution() -> None:
     n_users, n, a = 6, 100_000, 2.0
     shares = np.array([sample_sizes(dirichlet(a), n_users, n, Streams(seed)) for seed in range(1500)]) / n
@@ -167,37 +150,6 @@ def test_dirichlet_sizes_follow_their_distribution() -> None:
     np.testing.assert_allclose(shares.mean(axis=0), expected.mean(), rtol=0.06)
     np.testing.assert_allclose(shares.var(axis=0), expected.var(), rtol=0.25)
     assert stats.kstest(shares[:, 0], stats.beta(a, (n_users - 1) * a).cdf).pvalue > 1e-3
-
-
-@given(
-    seed=st.integers(0, 2**32),
-    n_users=st.integers(1, 50),
-    least=st.integers(1, 20),
-    spare=st.integers(0, 5000),
-)
-@settings(deadline=None)
-def test_small_users_are_raised_and_the_others_keep_their_proportions(
-    seed: int, n_users: int, least: int, spare: int
-) -> None:
-    n = n_users * least + spare
-    sizes = sample_sizes(dirichlet(0.3, min_size=least), n_users, n, Streams(seed))
-    proportions = Streams(seed).generator("partition/sizes").dirichlet(np.full(n_users, 0.3))
-    assert sizes.sum() == n
-    assert sizes.min() >= least
-    above = sizes > least + 1
-    if above.sum() > 1:
-        ratio = sizes[above] / proportions[above]
-        # Rounding moves a size by less than one.
-        slack = 1 / proportions[above]
-        assert np.max(ratio - slack) <= np.min(ratio + slack)
-
-
-def test_sizes_are_rounded_by_largest_remainder() -> None:
-    sizes = sample_sizes(dirichlet(5.0), 20, 1000, Streams(3))
-    shares = 1000 * Streams(3).generator("partition/sizes").dirichlet(np.full(20, 5.0))
-    up = sizes > shares
-    assert np.all(np.abs(sizes - shares) < 1)
-    assert (shares % 1)[up].min() > (shares % 1)[~up].max()
 
 
 @pytest.mark.parametrize(("share", "n_classes"), [(0.25, 10), (0.1, 10), (0.6, 4), (1.0, 10)])

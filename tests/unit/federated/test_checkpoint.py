@@ -28,7 +28,7 @@ from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated import job as job_module
 from pausefl.federated.checkpoint import Checkpoint, Saving
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job, stop_requests
+from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Simulation
 from pausefl.files import locked
 from pausefl.provenance import job_code
@@ -280,19 +280,6 @@ def test_a_signal_stops_after_the_round_and_the_job_goes_on(
     monkeypatch.undo()
     assert tables(runs.run()) == unbroken
     assert summary(runs.out)["resumed_from_rounds"] == [3]
-
-
-@pytest.mark.usefixtures("default_signals")
-def test_a_second_signal_acts_as_it_did_before() -> None:
-    with stop_requests() as asked:
-        os.kill(os.getpid(), signal.SIGINT)
-        assert asked()
-        with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-    with stop_requests() as asked:
-        assert not asked()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 # Two at once

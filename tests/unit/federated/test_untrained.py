@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition, make_partition, sample_sizes
+from pausefl.data.partition import make_partition, sample_sizes
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
-from pausefl.training.sizes import model_layout
-
-
-@pytest.mark.parametrize("labels", ["iid", "dominant"])
-@pytest.mark.parametrize("selector", ["pause", "random_by_size"])
-def test_a_study_simulates_the_rounds_of_the_job(
-    demo: Scenario,
-    digits: Dataset,
-    share_out: Callable[[Scenario, int], Partition],
-    labels: str,
-    selector: str,
-) -> None:
-    partition = demo.partition.replace(
-        labels=labels, dominant_share=0.25, sizes="dirichlet", size_concentration=2.0
-    )
-    scenario = demo.replace(partition=partition.replace(qualities="uniform"))
-    layout = model_layout(scenario.model, digits)
-    job = Simulation(scenario, selector, Streams(3), share_out(scenario, 3), layout, None)
-    pd.testing.assert_frame_equal(selection_only(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
 
 
 @pytest.mark.parametrize("sizes", ["dirichlet_floored", "listed"])
@@ -65,8 +44,6 @@ def test_a_study_knows_what_users_hold_where_labels_decide_on_it(demo: Scenario,
     [
         ({"source": "digits"}, "data.source = 'digits'"),
         ({"source": "mnist", "n_validation": 0}, "data.source = 'mnist'"),  # not equally many of each
-        ({"source": "cifar10", "n_validation": 1000}, "data.n_validation = 1000"),
-        ({"source": "cifar10", "n_validation": 0, "n_train": 9000}, "data.n_train = 9000"),
     ],
 )
 def test_sizes_that_labels_decide_on_are_not_guessed(

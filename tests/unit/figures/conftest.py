@@ -8,18 +8,6 @@ from pausefl.settings import scenario as config
 
 
 @pytest.fixture
-def regression() -> config.DataSettings:
-    return config.DataSettings(
-        source="synthetic_regression",
-        n_validation=0,
-        test_fraction=0.2,
-        n_examples=100,
-        n_features=3,
-        noise_std=0.1,
-    )
-
-
-@pytest.fixture
 def scenario() -> config.Scenario:
     return config.Scenario(
         name="mnist_large_iid_r1",

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds
-from pausefl.results.archive import archived
-from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
 from pausefl.settings import FigureSettings
 from pausefl.settings import scenario as config
@@ -104,28 +102,6 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
         kinds.plot("los_vs_time", rounds, scenario)
 
 
-def test_time_limit_cuts_only_a_long_fedavg() -> None:
-    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 290}) == 290
-    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 640}) == pytest.approx(1.08 * 260)
-    assert curves.time_limit({"fedavg": 640}) == 640
-    assert curves.time_limit({"fastest": 40, "random": 260}) == 260
-
-
-def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
-    rounds = pd.concat(
-        [
-            rounds_of("fedavg", 0, [10, 20, 30, 40], loss=[1, 1, 1, 5000]),
-            rounds_of("pause", 0, [1, 2, 10, 11]),
-        ]
-    )
-    figure = kinds.plot("loss_vs_time", rounds, scenario).figure
-    assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
-    assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
-    # The loss beyond the cut scales nothing.
-    assert axes_of(figure).get_yscale() == "linear"
-    assert axes_of(figure).get_ylim()[1] < 2
-
-
 def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
     rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
     asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))
@@ -136,49 +112,6 @@ def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scena
     asked = FigureSettings(kind="leakage_vs_time", y_scale="log", x_limits=(1, 4))
     axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
     assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
-
-
-def test_pins_stand_on_the_axis_of_time_and_hide_none(scenario: config.Scenario) -> None:
-    ends = {"pause": [0.5, 1, 100], "random": [0.5, 2, 90], "sa_pause": [0.5, 2, 90]}
-    rounds = pd.concat([rounds_of(name, 0, end, accuracy=[0.1, 0.9, 0.5]) for name, end in ends.items()])
-    axes = kinds.plot("accuracy_vs_time", rounds, scenario).figure.axes[0]
-    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
-    stems, heads = ([points_of(pin) for pin in pins if len(points_of(pin)) == n] for n in (2, 1))
-    assert [stem.tolist() for stem in stems] == [[[x, 0], [x, y]] for ((x, y),) in heads]
-    times, heights = np.concatenate(heads).T
-    assert times.tolist() == [1, 2, 2]
-    np.testing.assert_allclose(heights, [0.05, 0.1, 0.15])
-    assert len({line.get_marker() for line in pins}) == 4  # of each selector, and none
-
-
-SEEDS = [0.5, 0.4, 0.6, 0.45, 0.55, 0.5]
-
-
-def seeds_of(selector: str, n_seeds: int) -> pd.DataFrame:
-    accuracies = enumerate(SEEDS[:n_seeds])
-    return pd.concat([rounds_of(selector, i, [1, 9], accuracy=[0.1, level]) for i, level in accuracies])
-
-
-def test_few_seeds_are_lines_more_are_a_band(scenario: config.Scenario) -> None:
-    for n_seeds, n_lines, n_bands in ((1, 0, 0), (5, 5, 0), (6, 0, 1)):
-        axes = axes_of(kinds.plot("accuracy_vs_time", seeds_of("pause", n_seeds), scenario).figure)
-        assert len([line for line in axes.lines if line.get_linewidth() == 0.45]) == n_lines
-        assert len(axes.collections) == n_bands
-        told = {1: [], 5: ["Thin lines: seeds"], 6: ["Band: range of seeds"]}[n_seeds]
-        assert [text for text in legend_texts(axes.figure) if "seeds" in text] == told  # type: ignore[arg-type]
-
-
-def test_bands_of_more_than_three_selectors_are_intervals_at_the_ends(scenario: config.Scenario) -> None:
-    names = ("pause", "sa_pause", "random", "clustered_size")
-    runs = pd.concat([seeds_of(name, 6) for name in names])
-    axes = kinds.plot("accuracy_vs_time", runs, scenario).figure.axes[0]
-    assert not axes.collections
-    intervals = [points_of(line).tolist() for line in axes.lines if line.get_marker() == "_"]
-    # A trailing mean of the two rounds.
-    assert np.allclose(intervals, [[[9, 25], [9, 35]]] * 4)
-    starts = [line.get_transform().transform((0, 0))[0] for line in axes.lines if line.get_marker() == "_"]
-    assert (np.diff(starts) > 0).all()
-    assert legend_texts(axes.figure)[-1] == "Bar: range of seeds"  # type: ignore[arg-type]
 
 
 def test_curves_that_hide_one_another_have_their_differences_below(scenario: config.Scenario) -> None:
@@ -207,42 +140,6 @@ def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenar
     assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
 
 
-def test_a_loss_that_is_never_on_the_axis_of_the_others_is_named_all_the_same(
-    scenario: config.Scenario,
-) -> None:
-    runs = [rounds_of("pause", 0, [1, 2], loss=[1, 0.9]), rounds_of("fedavg", 0, [1, 2], loss=[5, 500])]
-    figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
-    assert legend_texts(figure) == ["FedAvg with privacy (to 3e2)", "PAUSE"]
-
-
-def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
-    rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure)
-    assert np.isfinite(axes.get_ylim()).all()
-    assert axes.get_ylim()[1] < 3
-
-
-def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
-    scenario: config.Scenario, regression: config.DataSettings
-) -> None:
-    linear = scenario.replace(data=regression)
-    rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear).figure)
-    assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_ylabel() == "Test loss"
-    with pytest.raises(PauseflError, match="no run has finite values"):
-        kinds.plot("accuracy_vs_time", rounds, linear)
-
-
-def of_authors(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
-    """A scenario with archived runs, and runs of ours to 200 s of selectors of which two have one."""
-    runs = [
-        rounds_of(selector, 0, list(np.linspace(1, 200, 50)))
-        for selector in ("pause", "random", "clustered_size")
-    ]
-    return scenario.replace(name="mnist_small_authors"), pd.concat(runs)
-
-
 def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
     """Fig. 8 as run, and runs of ours to 100 s; the authors have no run of one of the selectors."""
     runs = [
@@ -259,24 +156,6 @@ def theirs(figure: Figure, selector: str) -> Line2D | None:
     ]
     found = [line for line in axes.lines if line.get_zorder() == 5]
     return found[0] if found else None
-
-
-@pytest.mark.parametrize(("kind", "column", "scale"), [("accuracy", "accuracy", 100), ("loss", "loss", 1)])
-def test_archived_curves_are_thin_and_smoothed_like_ours(
-    kind: str, column: str, scale: float, scenario: config.Scenario
-) -> None:
-    named, runs = of_authors(scenario)
-    figure = kinds.plot(f"{kind}_vs_time", runs, named).figure
-    assert legend_texts(figure)[:3] == ["Ours, n = 1", "Authors' run, seed 0", "Ours, other selectors"]
-    for selector in ("pause", "random"):
-        line = theirs(figure, selector)
-        assert line is not None
-        assert line.get_marker() == "None"
-        times, values = smoothed(archived("mnist_small_authors")[selector], column)
-        shown = times <= 200
-        np.testing.assert_allclose(points_of(line), np.column_stack([times, scale * values])[shown])
-    assert theirs(figure, "clustered_size") is None
-    assert {axes.get_xlim() for axes in figure.axes} == {(0, 200)}
 
 
 #: Three rounds of Fig. 8's log: simulated second; accuracy in per cent and loss, of this round alone.

@@ -21,7 +21,6 @@ from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.figures import kinds
-from pausefl.results.tables import by_selector, summarise
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import look_of
@@ -170,45 +169,3 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
                     points.append((row[x], spent))
                 seeds.append(points)
         compare(figure, selector, over_seeds(seeds, step), seeds)
-
-
-def test_target_its_pins_and_the_table(runs: tuple[Scenario, dict[Experiment, Path]]) -> None:
-    scenario, folders = runs
-    curves = {run: smooth(rows_of(folder), "accuracy") for run, folder in folders.items()}
-    finals = {s: [curves[run][-1][1] for run in curves if run.selector == s] for s in SELECTORS}
-    # Of what each selector has when the first of them ends, under the same seed.
-    ends = {seed: min(curves[run][-1][0] for run in curves if run.seed == seed) for seed in SEEDS}
-    then = [
-        sum(straight(curves[run], ends[run.seed]) for run in curves if run.selector == selector) / len(SEEDS)
-        for selector in SELECTORS
-    ]
-    target = 0.9 * max(then)
-    figure = kinds.plot("accuracy_vs_time", rounds_of(read_runs(folders).values()), scenario).figure
-    axes = figure.axes[0]
-    legend = axes.get_legend()
-    assert legend is not None
-    words = [text.get_text() for text in legend.get_texts()]
-    assert f"Target {100 * target:.1f} %;" in " ".join(words)
-    assert [line for line in axes.lines if list(line.get_ydata()) == pytest.approx([100 * target] * 2)]
-    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
-    dots = [line for line in pins if line.get_linestyle() == "None"]
-    read = read_runs(folders)
-    runs = summarise(rounds_of(read.values()), {key: run.summary for key, run in read.items()})
-    table = by_selector(runs).set_index("selector")
-    reached = {}
-    for selector in SELECTORS:
-        times = [
-            next((x for x, y in points if y >= target), math.nan)
-            for run, points in curves.items()
-            if run.selector == selector
-        ]
-        mean = sum(times) / len(times)
-        assert table.loc[selector, "seconds_to_target_mean"] == pytest.approx(mean, nan_ok=True)
-        assert table.loc[selector, "final_accuracy_mean"] == pytest.approx(sum(finals[selector]) / len(SEEDS))
-        if not math.isnan(mean):
-            reached[selector] = mean
-    assert reached
-    assert len(dots) == len(reached)
-    for dot, (selector, mean) in zip(dots, reached.items(), strict=True):
-        assert same_color(dot.get_color(), look_of(selector).color)
-        assert float(np.asarray(dot.get_xdata())[0]) == pytest.approx(mean)

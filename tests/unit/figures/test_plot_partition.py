@@ -25,12 +25,3 @@ def test_the_figure_shows_every_user(tmp_path: Path, n_users: int, n_classes: in
     assert upper.get_xlim()[1] >= n_users
     assert "unused" not in upper.texts[0].get_text()
     assert lower.get_ylabel() == ("class" if n_classes else "quality of the data")
-
-
-def test_the_figure_says_how_many_examples_nobody_uses() -> None:
-    users = (np.arange(40), np.arange(40, 90))
-    partition = Partition(users, np.ones(2), np.arange(90, 97))
-    figure = plot_partition(partition, np.arange(1200) % 3, 3, "a title")
-    assert (
-        "90 examples, 7 held out for validation, 1,103 unused; 40 to 50" in figure.axes[0].texts[0].get_text()
-    )

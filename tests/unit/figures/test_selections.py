@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.figures import kinds
-from pausefl.figures.kinds import kinds_of
-from pausefl.figures.selections import FAST, REST, binned, participations
+from pausefl.figures.selections import FAST, participations
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -29,12 +28,6 @@ def test_a_user_that_was_sampled_twice_takes_part_once() -> None:
     assert took_part.astype(int).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1]]
 
 
-def test_a_cell_is_the_share_of_its_rounds_and_users() -> None:
-    took_part = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]], np.bool_)
-    assert binned(took_part, 2, 2).tolist() == [[0.75, 0.5], [0.0, 1.0]]
-    assert np.array_equal(binned(took_part, 1, 1), took_part)
-
-
 def test_a_map_has_the_fastest_user_on_top_and_the_first_seed() -> None:
     rounds = pd.concat([run([[11, 0]], seed=1), run([[0, 1], [2, 3]])])
     plotted = kinds.plot("selections", rounds, demo())
@@ -48,19 +41,3 @@ def test_a_map_has_the_fastest_user_on_top_and_the_first_seed() -> None:
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert plotted.numbers is not None
     assert plotted.numbers.loc[0, ["Seed", "Rounds", FAST]].tolist() == [0, 2, 100]
-
-
-def test_of_many_rounds_the_last_are_shown_one_by_one() -> None:
-    plotted = kinds.plot("selections", run([[t % 12] for t in range(120)]), demo())
-    shapes = [np.asarray(axes.images[0].get_array()).shape for axes in plotted.figure.axes if axes.images]
-    assert shapes[:2] == [(12, 40), (12, 50)]
-    assert plotted.numbers is not None
-    assert plotted.numbers.loc[0, [FAST, REST]].tolist() == [50, 11]
-
-
-def test_it_is_made_only_where_a_scenario_names_it() -> None:
-    scenario = demo()
-    assert "selections" not in kinds_of(scenario, scenario.selectors)
-    named = scenario.replace(figures={"who": "selections"})
-    assert "selections" in kinds_of(named, named.selectors)
-    assert "spending_vs_rounds" not in kinds_of(named, named.selectors)

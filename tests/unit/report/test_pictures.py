@@ -6,17 +6,12 @@ import base64
 import io
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 
 from pausefl.errors import PauseflError
 from pausefl.figures import style
-from pausefl.figures.kinds import plot
 from pausefl.report.pictures import figure
-from pausefl.selectors import LABELS
-from pausefl.settings import Scenario
 
 
 def saved(folder: Path, name: str, words: str) -> Path:
@@ -36,22 +31,6 @@ def test_a_figure_is_sharp_at_its_size_and_has_its_pdf(tmp_path: Path) -> None:
         assert image.width >= 3 * picture.width
     content = base64.b64encode(path.with_suffix(".pdf").read_bytes()).decode("ascii")
     assert picture.pdf == f"data:application/pdf;base64,{content}"
-
-
-def test_a_dense_figure_is_small(demo: Scenario, tmp_path: Path) -> None:
-    """As many selectors, seeds and rounds as any published figure, with the noise of MNIST."""
-    random, t = np.random.default_rng(0), np.arange(1, 1501)
-    runs = []
-    for i, selector in enumerate([*LABELS][:8]):
-        for seed in range(3):
-            mean = 0.95 - 0.85 * np.exp(-t / (50 + 20 * i)) + 0.002 * seed
-            run = {"scenario": "demo_small", "selector": selector, "seed": seed, "round": t}
-            accuracy = mean + random.normal(0, 0.003, t.size)
-            run |= {"accuracy": accuracy, "elapsed_s": (1 + i / 9) * t, "leakage_max": t / 10}
-            runs.append(pd.DataFrame(run))
-    style.save(plot("accuracy_vs_time", pd.concat(runs), demo).figure, tmp_path / "dense", {})
-    picture = figure(tmp_path / "dense.png")
-    assert len(picture.source) + len(picture.pdf) < 500_000
 
 
 def test_a_file_that_is_no_figure_is_named(tmp_path: Path) -> None:

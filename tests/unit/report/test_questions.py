@@ -13,7 +13,7 @@ from pausefl.claims.load import load_claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import judge_claims
 from pausefl.report import questions
-from pausefl.report.questions import QUESTIONS, answers, sentences, to_markdown
+from pausefl.report.questions import answers, sentences, to_markdown
 from pausefl.runs.run import KEY, runs_of
 from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import Studies
@@ -69,13 +69,6 @@ def test_answers_are_gaps_between_runs_of_one_seed() -> None:
     assert set(table["n_seeds"][table["source"] == AS_WRITTEN]) == {0, 2}
 
 
-def test_the_annealer_of_a_scenario_as_run_is_its_own() -> None:
-    name = "mnist_large_iid_r1_as_run"
-    values = found(answers({name: rounds(name, annealer="sa_pause_best_gain")}, None, LOGS))
-    assert values["annealing", AS_RUN] == pytest.approx(1.6)
-    assert ("annealing", AS_WRITTEN) not in values
-
-
 def test_a_target_that_a_seed_misses_is_told_of_the_others() -> None:
     own = rounds("mnist_large_iid_r1")
     worst = (own["selector"] == "pause") & (own["seed"] == 1)
@@ -87,30 +80,6 @@ def test_a_target_that_a_seed_misses_is_told_of_the_others() -> None:
     table = answers({"mnist_large_iid_r1": own}, None, LOGS)
     assert "| not reached |" in to_markdown(table)
     assert not [sentence for sentence in sentences(table) if "nan" in sentence]
-
-
-def test_a_target_that_the_other_misses_gives_a_bound() -> None:
-    own = rounds("mnist_large_iid_r1")
-    own.loc[(own["selector"] == "random"), "accuracy"] *= 0.5
-    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
-    (row,) = table[(table["question"] == "time") & (table["source"] == AS_WRITTEN)].to_dict("records")
-    assert row["bound"] == "at most"
-    assert f"| at most {row['value']:.2f} times |" in to_markdown(table)
-
-
-def test_the_table_has_a_row_for_each_question_and_says_what_was_not_run() -> None:
-    rows = to_markdown(answers({}, None, {})).splitlines()[2:]
-    assert len([row for row in rows if row.startswith("|")]) == len(QUESTIONS)
-    assert all(row.endswith("| not run | not run | – |") for row in rows if row.startswith("|"))
-    assert sentences(answers({}, None, {})) == []
-
-
-def test_the_scenarios_are_those_of_the_papers_figures() -> None:
-    for name in (questions.MNIST, questions.CIFAR):
-        written, ran = (
-            load_scenario(one, ROOT / "config/scenarios") for one in (name, questions.as_run(name))
-        )
-        assert {figure.removesuffix("_as_written") for figure in written.figures} & set(ran.figures)
 
 
 @pytest.mark.usefixtures("made_up_runs")

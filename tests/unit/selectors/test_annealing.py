@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,7 @@ from pausefl.bandit.rewards import (
 )
 from pausefl.selectors.annealing import anneal
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
-from pausefl.selectors.search import AnnealingSearch, Objective
-from pausefl.settings import Scenario
+from pausefl.selectors.search import Objective
 
 ALL = [SaPause, SaPauseV1, SaVanilla, Alsa, SaBsfl]
 WITHOUT_PRIVACY = [Alsa, SaBsfl]
@@ -176,20 +175,6 @@ def test_the_objective_is_the_papers(cls: type[Annealer]) -> None:
         assert worth(objective, users) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "name", ["sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl", "sa_pause_best_gain"]
-)
-def test_constants_are_those_of_the_scenario(name: str, demo: Scenario) -> None:
-    selection = demo.selection.replace(exploitation=3.0, n_iterations=123, temperature_divisor=7.0)
-    select = demo.replace(selection=selection).make_selector(name)
-    assert isinstance(select, AnnealingSearch)
-    assert (select.n_iterations, select.temperature_divisor) == (123, 7.0)
-    gamma = 0.0 if name in ("alsa", "sa_bsfl") else demo.reward.gamma
-    assert select.reward == dataclasses.replace(demo.reward.make(), gamma=gamma)
-    history = random_history(np.random.default_rng(18))
-    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
-
-
 def a_small_search(
     cls: type[Annealer], history: History, reward: str, part: float
 ) -> tuple[Any, Any, Graph, float]:
@@ -231,46 +216,6 @@ def test_the_state_has_the_law_of_the_exact_chain(
     if expected[-1] < 10:
         found, expected = (np.append(n[:-2], n[-2:].sum()) for n in (found, expected))
     assert stats.chisquare(found, expected).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("cls", [SaPause, Alsa, SaBsfl])
-def test_the_temperature_has_the_range_of_the_bound_of_the_users_that_can_be_least(
-    cls: type[Annealer],
-) -> None:
-    gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
-    penalties = ((R1, 0.0), (R2, 3 * 2.0 * 0.25), (CONCAVE, 3 * 3.5))
-    for n_unseen, (reward, penalty) in product((0, 1, 2), penalties):
-        history = random_history(np.random.default_rng(15), 7, 3, n_unseen)
-        speeds = np.sort(confidence_bound(history, 1.0))
-        assert np.isinf(speeds).sum() == n_unseen
-        select = make(cls, reward)
-        gap = select.largest_gap(*whole(select, history))
-        assert gap == pytest.approx(speeds[4] - speeds[0] + 2 * 2.0 + gamma + penalty + 1e-9, abs=1e-12)
-
-
-def test_the_temperature_of_the_first_version_has_the_range_of_each_list() -> None:
-    history = History.empty(np.array([10, 20, 30, 40]), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
-    history.participations[:], history.round = [1, 2, 3, 4], 5
-    history.mean_speed[:], history.privacy = np.array([0.5, 0.25, 1, 0]), np.array([0.2, 0.8, 0.1, 0.5])
-    ucb = np.array([0.5, 0.25, 1, 0]) + np.sqrt(3 * np.log(5) / np.array([1, 2, 3, 4]))
-    np.testing.assert_allclose(confidence_bound(history, 1.0), ucb)
-    # Shares 2 (0.1, 0.2, 0.3, 0.4), less 1/5 of the participations: no gap, so g = 0 for all.
-    flat = make(SaPauseV1, AverageReward(2.0, 1.0, 5.0))
-    expected = np.sort(ucb)[2] - ucb.min() + 5 / 2 * (0.8 + 0.5 - 0.1 - 0.2) + 1e-9
-    assert flat.largest_gap(*whole(flat, history)) == pytest.approx(expected)
-    # One round more, with the same participations: g_k = share_k / 6.
-    history.round = 6
-    g, ucb = (
-        np.array([0.2, 0.4, 0.6, 0.8]) / 6,
-        history.mean_speed + np.sqrt(3 * np.log(6) / history.participations),
-    )
-    expected = np.sort(ucb)[2] - ucb.min() + 5 / 2 * 1.0 + 2 / 2 * (g[3] + g[2] - g[0] - g[1]) + 1e-9
-    for reward, penalty in (
-        (AverageReward(2.0, 1.0, 5.0), 0.0),
-        (OverlapReward(2.0, 1.0, 5.0, 0.25, 0.05), 2 * 2.0 * 0.25),
-    ):
-        select = make(SaPauseV1, reward)
-        assert select.largest_gap(*whole(select, history)) == pytest.approx(expected + penalty)
 
 
 def test_the_temperature_of_plain_annealing_is_that_of_the_paper() -> None:

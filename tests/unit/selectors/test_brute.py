@@ -63,11 +63,3 @@ def test_too_many_selections_are_refused_naming_the_alternative(n_users: int, m:
     history = random_history(np.random.default_rng(0), n_users, m)
     with pytest.raises(ConfigError, match=rf"selections of {m} out of {n_users} users.* Use pause,"):
         BRUTE(history, np.random.default_rng(0))
-
-
-def test_only_the_available_users_count_towards_too_many() -> None:
-    history = random_history(np.random.default_rng(0), 60, 6)
-    history.available[10:] = False
-    chosen = BRUTE(history, np.random.default_rng(0))
-    assert len(set(chosen.tolist())) == 6
-    assert chosen.max() < 10

@@ -101,19 +101,6 @@ def test_larger_networks_agree_with_a_solver(
     assert worth(objective, choose(objective)) == pytest.approx(solved_by_milp(objective), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("costs", "convex"),
-    [
-        ([-1, 0, 5], True),
-        ([0, 1, 1], True),
-        ([0, 1, 0.5], False),
-    ],
-)
-def test_a_penalty_is_convex_if_its_steps_never_fall(costs: list[float], convex: bool) -> None:
-    n_users = len(costs)
-    assert problem([0] * n_users, [0] * n_users, n_users, costs=costs).is_convex is convex
-
-
 @pytest.mark.parametrize("cls", [Pause, BrutePause])
 @pytest.mark.parametrize(
     ("attribute", "value", "message"),
@@ -131,18 +118,6 @@ def test_what_cannot_be_compared_is_refused_naming_the_user(
     getattr(history, attribute)[[6, 8]] = value
     with pytest.raises(PauseflError, match=f"round {history.round}: {message}"):
         cls(R1, 1.0)(history, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("reward", REWARDS)
-def test_pause_maximises_the_reward_with_the_index_for_the_speed(reward: str) -> None:
-    rng = np.random.default_rng(1)
-    for seed in range(60):
-        history = random_history(rng)
-        history.available[rng.permutation(9)[: seed % 6]] = False
-        bound = confidence_bound(history, 3.0)
-        best, lead = best_by_definition(history, REWARDS[reward], bound)
-        assert lead > 1e-9
-        assert tuple(Pause(REWARDS[reward], 3.0)(history, rng).tolist()) == best
 
 
 @pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl])

@@ -95,18 +95,6 @@ def test_oort_has_the_probabilities_of_a_slow_rendering(
     )
 
 
-def test_the_pacer_relaxes_only_when_a_window_gained_less() -> None:
-    select, history = oort(), History.empty(np.array(SIZES), 2, 0.05)
-    seen = []
-    for gain in [9, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1]:
-        users = np.array([1, 4])
-        told = Feedback(users, np.full(2, 0.3), np.ones(N_USERS), losses=gain / history.data_size[users])
-        select.observe(told, history)
-        history.observe(told)
-        seen.append(round(float(select.preferred), 6))
-    assert seen == [0.2] * 7 + [0.4] * 12 + [0.6] * 3
-
-
 def test_losses_that_are_not_finite_count_as_the_largest() -> None:
     for select in (PowerOfChoice(N_USERS), oort(exploration_share=0.0, exploration_least=0.0)):
         history = History.empty(np.full(N_USERS, 10), 2, 0.05)

@@ -87,14 +87,6 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
     return scenario.replace(selection=scenario.selection.replace(**values))
 
 
-def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9, pacer_step=0.3)
-    names = ("tifl", "fedcs", "power_of_choice", "oort")
-    tifl, fedcs, choice, oort = (vars(given.make_selector(name)) for name in names)
-    assert (tifl["n_tiers"], fedcs["deadline"], fedcs["n_candidates"]) == (2, 0.3, 9)
-    assert (choice["n_candidates"], oort["pacer_step"]) == (9, 0.3)
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -80,19 +80,14 @@ def test_a_section_can_go_or_come(mnist: Scenario) -> None:
     ("text", "key", "before"),
     [
         ("model.name=linear", "model.name", "fc"),
-        ("reward.name=bsfl", "reward.name", "r1"),
-        ("data.source=fashion_mnist", "data.source", "mnist"),
         ("privacy.mechanism=vector", "privacy.mechanism", "coordinate"),
-        ("privacy.schedule=uniform", "privacy.schedule", "geometric"),
         ("privacy.sampler=secure", "privacy.sampler", "simulated"),
     ],
 )
 def test_another_part_by_name_is_another_setting(mnist: Scenario, text: str, key: str, before: str) -> None:
     """The scenario's own name says which file it is; the names of its parts decide what a job computes."""
     needed = {
-        "reward.name": ["reward.gamma=0"],
         "privacy.mechanism": ["privacy.sensitivity=null", "privacy.clip_norm=1"],
-        "privacy.schedule": ["privacy.decay=null", "privacy.n_participations=9"],
     }
     changed = with_changes(mnist, [text, *needed.get(key, [])])
     assert changed.changed[key] == before
@@ -111,24 +106,13 @@ def test_another_part_by_name_is_another_setting(mnist: Scenario, text: str, key
             ["n_users=20"],
             "--set: unknown key 'n_users'. Did you mean 'network.n_users'? Allowed: ",
         ),
-        (["privacy.n_users=20"], "unknown key 'privacy.n_users'. Did you mean 'network.n_users'? Allowed: c"),
-        (
-            ["privacy.budget=5"],
-            "--set: unknown key 'privacy.budget'. Did you mean 'epsilon_total'? Allowed: ",
-        ),
         (["budget=5"], "--set: unknown key 'budget'. Did you mean 'privacy.epsilon_total'? Allowed: "),
-        (["privacy.name=x"], "--set: unknown key 'privacy.name'. Allowed: "),  # many sections have one
-        (["netwrk.n_users=20"], "--set: unknown key 'netwrk'. Did you mean 'network'?"),
-        (["network.n_users.x=20"], "--set: network.n_users = {'x': 20} must be"),
         (["network.n_users=many"], "--set: network.n_users = 'many' must be a valid integer (Number"),
         (["network.n_users=3"], "--set: network.n_selected = 15 exceeds network.n_users = 3"),
-        (["training.learning_rate=1e-3"], "YAML reads it as text, write 0.001"),
         (["network.n_users"], "--set 'network.n_users' must be KEY=VALUE"),
-        (["=3"], "--set '=3' must be KEY=VALUE"),
         (["network.n_users=[1"], "--set 'network.n_users=[1': not valid YAML"),
         (["network.n_users=20", "network.n_users=30"], "--set: network.n_users is given twice"),
         (["name=other"], "--set: name cannot be changed"),
-        (["scale=paper"], "--set: scale cannot be changed"),
     ],
 )
 def test_a_wrong_change_is_refused_with_its_key(mnist: Scenario, texts: list[str], message: str) -> None:

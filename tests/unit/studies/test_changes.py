@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
-from worlds import trained
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.federated.untrained import selection_only
 from pausefl.results.fairness import jain
-from pausefl.results.outcomes import moving_average
-from pausefl.runs.run import Run
-from pausefl.settings import Experiment, Scenario
-from pausefl.studies import changes
+from pausefl.settings import Scenario
 from pausefl.studies.changes import METRICS, Changes, Knob, compare, effects, measure
 
 
@@ -80,13 +74,6 @@ def test_a_setting_changes_what_it_concerns_and_nothing_else(study: Changes, run
     assert row[["elapsed_s_mean", "elapsed_s_sd"]].tolist() == pytest.approx([own.mean(), own.std()])
 
 
-def test_other_keys_change_beside_a_setting(study: Changes) -> None:
-    knob = Knob(key="reward.alpha", values=(2,), besides={"reward.alpha": 7, "reward.beta": 3})
-    reward = study.replace(knobs=(knob,)).scenarios["reward.alpha", "2"].reward
-    assert (reward.alpha, reward.beta) == (2, 3)
-    assert (study.usual(knob), study.usual(study.knobs[0])) == (7, study.scenario.reward.alpha)
-
-
 def test_effects_are_those_of_the_means_with_intervals_over_seeds() -> None:
     runs = pd.DataFrame(
         [
@@ -119,41 +106,6 @@ def test_effects_are_those_of_the_means_with_intervals_over_seeds() -> None:
     )
     assert found.loc[("reward.alpha", "4"), "low"] == pytest.approx(200 / 10.5)
     assert found.loc[("variants", "no_p"), "low"] < 0 < found.loc[("variants", "no_p"), "high"]
-
-
-def test_trained_changes_have_jobs_of_their_own(study: Changes, monkeypatch: pytest.MonkeyPatch) -> None:
-    train = Changes(
-        title="",
-        scenario=study.scenario.replace(selectors=("pause", "random")),
-        seeds=(3, 4),
-        knobs=(Knob(key="privacy.epsilon_total", values=(0.5,)),),
-        variants={"no_p": {"reward.gamma": 0}},
-        train=True,
-    )
-    name = study.scenario.name
-    usual, half, without = (scenario for scenario, _ in train.runs)
-    assert usual.job_settings() == study.scenario.job_settings()
-    assert half.changed == {"privacy.epsilon_total": study.scenario.privacy.epsilon_total}  # type: ignore[union-attr]
-    assert without.reward.gamma == 0
-    both = [(selector, seed) for selector in ("pause", "random") for seed in (3, 4)]
-    # Random selection ignores the reward.
-    found = {scenario.name: keys for scenario, keys in train.runs}
-    assert found == {name: both, f"{name}_epsilon_total_0_5": both, f"{name}_no_p": both[:2]}
-    assert study.runs == []
-
-    def read_runs(folders: dict[Experiment, Path]) -> dict[Experiment, Run]:
-        assert {path.name for path in folders.values()} == {row.scenario for row in folders}
-        rounds = trained(np.arange(25) / 25, round_s=0.5)
-        of = {row: {"scenario": {"name": row.scenario}, "selector": row.selector} for row in folders}
-        return {row: Run(rounds, pd.DataFrame(), one | {"seed": row.seed}) for row, one in of.items()}
-
-    monkeypatch.setattr(changes, "read_runs", read_runs)
-    folders = {Experiment(name, *run): Path(name) for name, own in found.items() for run in own}
-    curves = train.compute(lambda note: None, folders)["curves.parquet"]
-    kept = curves.groupby(["knob", "value", "selector", "seed"])["round"].apply(list)
-    assert kept.tolist() == [[10, 20, 25]] * 10
-    smooth = moving_average(np.arange(25) / 25)
-    assert curves["accuracy"].iloc[:3].tolist() == pytest.approx(smooth[[9, 19, 24]].tolist())
 
 
 def curve(value: str, selector: str, seed: int, pace: float, accuracy: float) -> pd.DataFrame:

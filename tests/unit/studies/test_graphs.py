@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection
 from neighbourhoods import graph
 
 from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
@@ -47,29 +46,3 @@ def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
         assert (degrees.loc[selector, "degree_mean"] <= bound + 1e-12).all()
         assert (degrees.loc[selector, "degree_mean"].to_numpy() >= one["degree_mean"].to_numpy()).all()
     assert (degrees["degree_min"] >= n_users - m).all()
-
-
-@pytest.mark.parametrize(
-    ("n", "edges", "steps"),
-    [(4, [(0, 1), (1, 2), (2, 3)], 3), (3, [(0, 1), (1, 2), (0, 2)], 1), (4, [(0, 1), (2, 3)], np.inf)],
-)
-def test_the_diameter_is_infinite_without_a_path(n: int, edges: list[tuple[int, int]], steps: float) -> None:
-    u, v = np.array(edges).T
-    assert graphs.diameter(n, u, v) == steps
-
-
-def test_the_figure_and_the_summary_show_all_edges() -> None:
-    study = Graphs(title="", n_users=5, n_selected=2, n_instances=4)
-    tables = dict(study.compute(print))
-    degrees, edges, energy = (tables[f"{name}.parquet"] for name in ("degrees", "edges", "vertices"))
-    degrees.loc[degrees["instance"] == 0, "diameter"] = np.inf
-    plotted = study.plot(tables)
-    summary = plotted.tables["summary.csv"].set_index("selector")
-    assert (summary["connected"] == 0.75).all()
-    assert summary.loc["alsa", "degree_formula"] == 6
-    assert summary.loc["sa_bsfl", ["n_edges", "degree_min", "degree_max"]].tolist() == [30, 6, 6]
-    for axes, selector in zip(plotted.figure.axes, edges["selector"].unique(), strict=True):
-        (lines,) = [shown for shown in axes.collections if isinstance(shown, LineCollection)]
-        ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
-        heights = np.array(lines.get_segments())[:, :, 1]
-        np.testing.assert_allclose(heights, energy["energy"].to_numpy()[ends])

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.studies.base import log_spaced
-from pausefl.studies.regret import N_KEPT, Regret, fits, growth, law_value, plot_regret, run
+from pausefl.studies.regret import N_KEPT, fits, growth, law_value, run
 
 Floats = NDArray[np.float64]
 N = 100_000
@@ -56,18 +55,6 @@ def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
         run(demo, "fedavg", 0, 5)
 
 
-def test_runs_are_one_table_whatever_computes_them(demo: Scenario) -> None:
-    scenario = demo.replace(selectors=("random", "pause"))
-    study = Regret(title="", scenario=scenario, seeds=(3, 2), n_rounds=20)
-    tables = study.compute(lambda note: None)
-    runs = tables["runs.parquet"]
-    for (selector, seed), rows in runs.groupby(["selector", "seed"]):
-        own = rows.drop(columns=["selector", "seed"]).reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, run(scenario, str(selector), seed, 20), check_exact=True)
-    assert len(runs) == 2 * 2 * 20
-    assert tables["growth.csv"]["selector"].unique().tolist() == ["random", "pause"]
-
-
 @pytest.mark.parametrize(
     ("law", "a", "b"),
     [
@@ -109,19 +96,3 @@ def test_growth_assumes_no_law(regret: Floats, ratio: float, before: float, last
     row = growth(runs_of(regret)).iloc[0]
     assert row["ratio"] == pytest.approx(ratio)
     assert (row["exponent_before"], row["exponent"]) == pytest.approx((before, last), abs=2e-3)
-
-
-def test_the_figure_has_means_bands_of_seeds_and_exponents() -> None:
-    never = np.zeros(len(T))
-    runs = pd.concat([runs_of(T**0.5, T**0.7, selector="bsfl"), runs_of(never, never, selector="genie")])
-    figure = plot_regret(runs, growth(runs))
-    left, right = figure.axes
-    assert [line.get_color() for line in left.lines] == [look_of(name).color for name in ("bsfl", "genie")]
-    np.testing.assert_allclose(left.lines[0].get_ydata(), (T**0.5 + T**0.7) / 2)
-    heights = np.asarray(left.collections[0].get_paths()[0].vertices)[:, 1]
-    assert heights.max() == pytest.approx(N**0.7)
-    assert 0.5 < right.lines[0].get_ydata()[-1] < 0.7
-    assert np.isnan(right.lines[1].get_ydata()).all()
-    (legend,) = figure.legends
-    words = ["BSFL: 0.60 (0.50 to 0.70)", "Genie: no regret", "Band: range of seeds"]
-    assert [text.get_text() for text in legend.get_texts()] == words

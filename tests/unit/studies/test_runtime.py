@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pausefl.bandit.history import History
-from pausefl.selectors.base import Selector
 from pausefl.settings import Scenario
 from pausefl.studies import runtime
 from pausefl.studies.runtime import Runtime
@@ -24,36 +21,6 @@ def study_of(demo: Scenario, selectors: tuple[str, ...], sizes: tuple[int, ...],
     selection = demo.selection.replace(n_iterations=20_000)
     scenario = demo.replace(selectors=selectors, selection=selection)
     return Runtime(title="", scenario=scenario, n_users=sizes, selected_share=0.5, budget_s=budget_s)
-
-
-class Sleeper(Selector):
-    """Lets a clock of its own go on by a given time with each selection."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-        self.seconds, self.clock, self.first_draws = seconds, 0.0, list[float]()
-        monkeypatch.setattr(time, "perf_counter", lambda: self.clock)
-
-    def __call__(self, history: History, rng: np.random.Generator) -> Any:
-        self.clock += self.seconds
-        self.first_draws.append(rng.random())
-
-
-@pytest.mark.parametrize(("seconds", "n"), [(0.001, 200), (0.25, 4), (0.9, 3), (1.5, 1)])
-def test_repetitions_stay_within_budget(
-    monkeypatch: pytest.MonkeyPatch, demo: Scenario, seconds: float, n: int
-) -> None:
-    history = runtime.history_of(runtime.sized(study_of(demo, ("pause",), (4, 6), 1.0), 6))
-    sleeper = Sleeper(monkeypatch, seconds)
-    assert runtime.seconds(sleeper, history, 1.0) == pytest.approx([seconds] * n)
-    assert len(set(sleeper.first_draws)) == n
-
-
-def test_everyone_took_part_in_a_sampled_history(demo: Scenario) -> None:
-    study = study_of(demo, ("pause",), (4, 2000), 1.0).replace(selected_share=0.001)
-    history = runtime.history_of(runtime.sized(study, 2000))
-    assert (history.n_selected, len(history.participations)) == (2, 2000)
-    assert 1 == history.participations.min() < history.participations.max() < history.round
-    assert runtime.sized(study, 4).network.n_selected == 1
 
 
 def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
@@ -68,15 +35,6 @@ def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
     assert notes[0].startswith("pause_brute stops before 40 users: pause_brute would enumerate 1.38e+11")
     assert (times["min_s"] <= times["median_s"]).all()
     assert times[["iteration_s", "listing_s", "n_listed"]].isna().all(axis=None)
-
-
-def test_an_annealers_iterations_are_timed(demo: Scenario) -> None:
-    study = study_of(demo, ("sa_pause", "sa_vanilla"), (12, 24), 0.05)
-    times = study.compute(print)["times.csv"].set_index(["selector", "n_users"])
-    assert (times[["iteration_s", "listing_s", "sort_s"]] > 0).all(axis=None)
-    assert (times["iteration_s"] * 20_000 < times["median_s"]).all()
-    assert times.loc["sa_vanilla", "n_listed"].tolist() == [6 * 6, 12 * 12]
-    assert (times.loc["sa_pause", "n_listed"] < times.loc["sa_vanilla", "n_listed"]).all()
 
 
 def fits(median_s: Any, sizes: Any = SIZES, **columns: Any) -> pd.DataFrame:

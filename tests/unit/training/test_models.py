@@ -9,8 +9,7 @@ from torch import nn
 from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import MODELS
-from pausefl.training.networks import has_dropout, is_batch_norm
+from pausefl.training.networks import is_batch_norm
 
 MNIST, CIFAR10, FEATURES = (1, 28, 28), (3, 32, 32), (10,)
 CPU = torch.device("cpu")
@@ -127,14 +126,3 @@ def test_cnn5_is_that_of_the_paper(norm: str, norm_2d: type[nn.Module]) -> None:
     # 32 -> 30 -> 28 -> 14 -> 12 -> 10 -> 5 -> 2 -> 1 pixel, so 128 values enter the dense part.
     assert widths == [(128, 64), (64, 32), (32, 10)]
     assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} == {0.2}
-
-
-def test_models_with_dropout_are_random_in_training_alone() -> None:
-    with_dropout = {
-        name for name, info in MODELS.items() if has_dropout(build(name, CIFAR10, info.norms[0], n_outputs=2))
-    }
-    assert with_dropout == {"cnn5", "cnn_bsfl"}
-    for name in with_dropout:
-        module, x = build(name, CIFAR10, MODELS[name].norms[0]), torch.randn(4, *CIFAR10)
-        assert not torch.equal(module(x), module(x))
-        assert torch.equal(module.eval()(x), module(x))

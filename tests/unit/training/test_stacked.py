@@ -23,14 +23,11 @@ from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training.backends import layers, stacked
-from pausefl.training.backends.base import Backend, Workbench
+from pausefl.training.backends.base import Backend
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
-from pausefl.training.batches import Participation
-from pausefl.training.engine import Trainer, build_model, choose_device
-from pausefl.training.flat import FlatModel
+from pausefl.training.engine import Trainer, choose_device
 from pausefl.training.networks import is_batch_norm
-from pausefl.training.optimizers import make_optimizer
 
 CPU = torch.device("cpu")
 #: Five participations of four steps, or of fewer; mini-batches of 6, and of 2 to 5 at the end.
@@ -205,21 +202,6 @@ def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
 
 
 GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
-
-
-@pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
-def test_all_training_is_on_the_device_and_reads_nothing_back(model: ModelSettings, size: int) -> None:
-    """On a device without values, which refuses to be read and to compute with values of another device."""
-    device, images, training = torch.device("meta"), data(30, size), local(model.norm)
-    flat = FlatModel(build_model(model, images, Streams(0)), device)
-    optimizer = make_optimizer(training, 3, flat.layout.n_trainable, device)
-    backend = Stacked(Workbench(flat, optimizer, images, training, device))
-    theta = np.zeros(flat.layout.n_values, np.float32)
-    part = [Participation(i, [np.arange(6), np.arange(6), np.arange(2 + i)], i) for i in range(3)]
-    assert backend.train(theta, part)._updates.shape == (3, len(theta))
-    assert backend.outputs(theta).shape == (9, 10)
-    with pytest.raises(RuntimeError):
-        float(backend.loss_sum)
 
 
 # ---- Layers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,7 +61,6 @@ def test_a_figure_called_like_a_rule_is_refused(mine: Load, name: str) -> None:
 @pytest.mark.parametrize(
     ("few", "many", "studied", "message"),
     [
-        (["same"], ["same"], "x", "is called 'same', like a figure of scenario 'few'"),
         ([], [], "few", "a study is called 'few', like a scenario"),
         (["my_fig1_a", "my_fig1_b"], ["my_fig1"], "x", "the whole of my_fig1_a and my_fig1_b is called"),
         # A figure that its own scenario gives no name.
@@ -76,15 +74,6 @@ def test_two_things_of_one_name_are_refused(
     studies = {"regret": {studied: study()}}
     with pytest.raises(ConfigError, match=message):
         check(mine(studies, **dict(zip(("few", "many"), figures, strict=True))))
-
-
-def test_every_rule_knows_what_its_script_does() -> None:
-    """But for a download, whose rule is there while files are missing, and publishing, without output."""
-    rules = [path.read_text("utf-8") for path in (ROOT / "workflow/rules").glob("*.smk")]
-    known = {name for text in rules for name in re.findall(r"code_of\(\s*\"(\w+)\"", text)}
-    used = {name for text in rules for name in re.findall(r"\"\.\./scripts/(\w+)\.py\"", text)}
-    assert used == {path.stem for path in (ROOT / "workflow/scripts").glob("*.py")}
-    assert used - known == {"download", "publish"}
 
 
 def test_data_that_are_missing_are_named(load: Load, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError
-from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
+from pausefl.settings import RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.plan import (
     estimate,
     job_estimate,
@@ -20,7 +20,6 @@ from pausefl.workflow.plan import (
     network_key,
     shipped_rates,
     to_text,
-    with_trainers,
 )
 from pausefl.workflow.project import Project
 
@@ -56,30 +55,6 @@ def test_a_job_is_the_sum_of_what_it_does(selector: str, n_users: int, noise_s: 
     round_s = n_users * (0.1 + 9 * 1.0 + noise_s) + 10_000 * 0.001 + 0.01
     found = estimate(scenario(n_rounds=7), selector, RAW, RATES)
     assert found == pytest.approx(1.0 + 7 * round_s)
-
-
-@pytest.fixture
-def made_up_rates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pausefl.workflow.plan.shipped_rates", lambda: RATES)
-
-
-@pytest.mark.usefixtures("made_up_rates")
-def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
-    rows = [
-        {"scenario": name, "selectors": ["pause", "random"], "seeds": [0]}
-        for name in ("mnist_large_iid_r1", "mnist_large_iid_r2")
-    ]
-    both = table("config", experiments=rows)
-    costs = {row: job_estimate(both, row) for name in both.own for row in both.experiments[name]}
-    alone = Experiment("mnist_large_iid_r2", "random", 0)
-    assert costs.pop(alone) == pytest.approx(1.0 + 300 * 0.01)
-    assert min(costs.values()) > 1000
-    # Under R2 alone, the job under R1 is asked for too.
-    assert with_trainers(both, [alone]) == [alone, Experiment("mnist_large_iid_r1", "random", 0)]
-    text = " ".join(to_text(both, "mnist_large_iid_r2", 1).split())
-    assert text.count("mnist_large_iid_r1 random") == 1
-    assert "mnist_large_iid_r1 pause" not in text
-    assert "3 jobs, 0 of them done." in text
 
 
 def plan(name: str, target: str) -> str:

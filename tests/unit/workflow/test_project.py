@@ -54,18 +54,6 @@ def test_the_first_job_of_the_table_trains_for_those_that_train_the_same(load: L
     assert budget.trained_by(Experiment("mnist_large_iid_r1_v1", "random", 0)) is None
 
 
-def test_scenarios_of_the_working_directory_go_first(
-    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(ROOT / "config/scenarios", tmp_path / "config/scenarios")
-    path = tmp_path / "config/scenarios/demo_small.yaml"
-    path.write_text(path.read_text("utf-8").replace("n_rounds: ", "n_rounds: 1"), "utf-8")
-    before = load().scenarios["demo_small"].training.n_rounds
-    monkeypatch.chdir(tmp_path)
-    after = load().scenarios["demo_small"]
-    assert after.training.n_rounds != before
-
-
 def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

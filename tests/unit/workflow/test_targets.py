@@ -50,8 +50,6 @@ def test_a_figure_s_own_name_is_as_run_and_never_its_other_reading(load: Load) -
     named = files_of(load())
     for figure, shown in (
         ("pause_v2_fig8", ("mnist_large_iid_r1_as_run", "accuracy_vs_time")),
-        ("pause_v2_fig6", ("cifar10_small_noniid_r1_as_run", "accuracy_vs_time")),
-        ("pause_v2_fig6_dirichlet", ("cifar10_small_noniid_r1_as_run_dirichlet", "accuracy_vs_time")),
         ("pause_v1_fig9", ("cifar10_large_noniid_r1_v1_as_run", "leakage_vs_time")),
         ("pause_v2_fig8_as_written", ("mnist_large_iid_r1", "accuracy_vs_time")),
     ):
