@@ -107,6 +107,17 @@ def test_accuracy_is_compared_at_equal_time(
     assert one.gap == pytest.approx(expected, abs=1e-9)
 
 
+def test_loss_over_time_tells_who_is_sooner_at_the_same_floor(world: World) -> None:
+    """ln loss falls by 1 a round to a floor, in rounds of 1 s or of 2 s."""
+    falling = np.exp(-np.minimum(np.arange(20), 4.0)).tolist()
+    for seed in (0, 1):
+        world.add("pause", seed, round_s=1.0, loss=falling)
+        world.add("random", seed, round_s=2.0, loss=falling)
+    # From 2 s on, when both have a loss, to 20 s: areas under ln loss, piece by piece.
+    ours, theirs = -((1 + 4) / 2 * 3 + 4 * 15), -((0 + 4) / 2 * 8 + 4 * 10)
+    assert ordering(world, metric="loss_over_time").gap == pytest.approx(math.exp((ours - theirs) / 18))
+
+
 def test_who_ends_before_the_target_is_slower_than_who_reached_it_by_then(world: World) -> None:
     for selector, at, round_s in (("pause", 10, 1.0), ("random", 99, 1.5)):
         for seed in range(3):

@@ -20,7 +20,6 @@ from pausefl.claims.comparison import Comparison
 from pausefl.claims.load import KINDS, load_claims
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Verdict, judge_claims, verdict_on
-from pausefl.claims.words import describe
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import load_scenario
 
@@ -79,13 +78,6 @@ CHANCE, MANY = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
 )
 def test_findings(comparisons: list[Comparison], expected: str) -> None:
     assert of(*comparisons).finding == expected
-
-
-def test_what_the_correction_takes_away_is_told() -> None:
-    verdict = of(CHANCE, *MANY)
-    first = verdict.comparisons[0]
-    assert (first.outcome, first.alone) == (UNDECIDED, FAILS)
-    assert "Fails if tested alone, not among 20: s" in describe(verdict)["why"]
 
 
 def test_a_repeat_has_no_vote() -> None:

@@ -19,6 +19,7 @@ from pausefl.federated.checkpoint import STATE_FILE
 from pausefl.federated.job import FILES, Job
 from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
+from pausefl.federated.runnable import trains_alike
 from pausefl.runs.collected import read_run
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
@@ -182,3 +183,16 @@ def test_a_job_that_its_horizon_ends_earlier_has_the_first_rounds(
         assert told(runs.retime(trained, ends, selector))["diverged_round"] == expected
     told(trained, refused_updates={"n": 1, "first": [{"round": 7, "user": 0}]})
     assert not (runs.retime(trained, ends, selector) / "summary.json").exists()
+
+
+def test_scenarios_that_train_alike_differ_in_the_reward_alone_and_end_no_later(
+    r1: Scenario, r2: Scenario
+) -> None:
+    assert trains_alike(r2, r1)
+    assert not trains_alike(r2, changed(r1, training={"n_epochs": 2}))
+    (soon, soon_r1), (late, _) = (
+        [changed(one, training={"time_horizon_s": horizon}) for one in (r2, r1)] for horizon in (3.0, 4.0)
+    )
+    assert trains_alike(soon, soon_r1)
+    assert not trains_alike(late, soon_r1)  # ends before
+    assert not trains_alike(soon_r1, soon)  # its rounds last longer

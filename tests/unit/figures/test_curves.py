@@ -102,6 +102,13 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
         kinds.plot("los_vs_time", rounds, scenario)
 
 
+def test_time_limit_cuts_only_a_long_fedavg() -> None:
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 290}) == 290
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 640}) == pytest.approx(1.08 * 260)
+    assert curves.time_limit({"fedavg": 640}) == 640
+    assert curves.time_limit({"fastest": 40, "random": 260}) == 260
+
+
 def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
     rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
     asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))

@@ -168,11 +168,3 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
     }
     assert list(load_studies(ROOT / "config/studies.yaml", folder, SHIPPED))
     assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
-
-
-def test_runs_of_other_settings_are_not_put_into_a_table(mnist: Scenario) -> None:
-    check_settings([run_of(mnist)], mnist.job_settings())
-    other = with_changes(mnist, ["network.n_users=20"])
-    message = r"pause, seed 3, was made with other settings .* network\.n_users = 300"
-    with pytest.raises(PauseflError, match=message):
-        check_settings([run_of(mnist)], other.job_settings())

@@ -36,6 +36,39 @@ def one_size(demo: Scenario) -> Comparison:
     )
 
 
+@pytest.fixture(scope="module")
+def races(demo: Scenario) -> Comparison:
+    return Comparison(
+        title="",
+        scenario=demo.replace(selectors=("alsa", "sa_bsfl")),
+        n_users=(6, 12),
+        n_selected=(2, 6),
+        sources=("drawn", "games"),
+        n_instances=3,
+        n_iterations=40,
+        temperature_divisors=(1.0, 100.0),
+        moves=("all", "active"),
+    )
+
+
+@pytest.fixture(scope="module")
+def raced(races: Comparison) -> pd.DataFrame:
+    return races.compute(note)["races.parquet"]
+
+
+def test_every_size_has_all_races_and_they_can_be_repeated(races: Comparison, raced: pd.DataFrame) -> None:
+    assert set(zip(raced["n_users"], raced["n_selected"], strict=True)) == {(6, 2), (12, 2), (12, 6)}
+    assert raced.groupby(list(CELL)).size().eq(3).all()
+    assert len(raced) == 3 * 2 * 2 * 2 * 3
+    for name in ("", "_iterations", "_neighbours"):
+        assert (raced[f"final{name}"] <= raced[f"best{name}"] + TIE).all()
+        assert (raced[f"best{name}"] <= raced["optimum"] + TIE).all()
+    optima = raced.groupby(["source", "n_users", "n_selected", "instance"])["optimum"]
+    assert optima.nunique().eq(1).all()  # at every temperature
+    assert optima.first().nunique() == len(optima)
+    pd.testing.assert_frame_equal(races.compute(note)["races.parquet"], raced)
+
+
 def test_each_annealer_searches_the_instance_as_in_its_job(one_size: Comparison) -> None:
     tables = one_size.compute(note)
     runs = tables["runs.parquet"].set_index(["instance", "temperature_divisor", "selector"])

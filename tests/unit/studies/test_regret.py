@@ -11,7 +11,7 @@ from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.studies.base import log_spaced
-from pausefl.studies.regret import N_KEPT, fits, growth, law_value, run
+from pausefl.studies.regret import N_KEPT, Regret, fits, growth, law_value, run
 
 Floats = NDArray[np.float64]
 N = 100_000
@@ -53,6 +53,18 @@ def test_the_genie_loses_nothing_and_quantised_regret_is_near(demo: Scenario) ->
 def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
     with pytest.raises(PauseflError, match="'fedavg' has no regret: it does not select 3 users"):
         run(demo, "fedavg", 0, 5)
+
+
+def test_runs_are_one_table_whatever_computes_them(demo: Scenario) -> None:
+    scenario = demo.replace(selectors=("random", "pause"))
+    study = Regret(title="", scenario=scenario, seeds=(3, 2), n_rounds=20)
+    tables = study.compute(lambda note: None)
+    runs = tables["runs.parquet"]
+    for (selector, seed), rows in runs.groupby(["selector", "seed"]):
+        own = rows.drop(columns=["selector", "seed"]).reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, run(scenario, str(selector), seed, 20), check_exact=True)
+    assert len(runs) == 2 * 2 * 20
+    assert tables["growth.csv"]["selector"].unique().tolist() == ["random", "pause"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from pausefl.errors import ConfigError
 from pausefl.settings import Experiment
-from pausefl.workflow import contents, targets
+from pausefl.workflow import targets
 from pausefl.workflow.project import Project
 
 Load = Callable[..., Project]
@@ -69,13 +69,6 @@ def test_a_figure_in_parts_is_all_of_them_and_needs_runs_and_a_study(load: Load)
     assert list(whole.files) == named["bsfl_fig5_loss"] + named["bsfl_fig5_regret"]
     assert targets.needs(table, whole) == (["bsfl_linear_iid"], ["bsfl_fig5_regret"])
     assert targets.jobs(table, whole) == [Experiment("bsfl_linear_iid", "bsfl", 3)]
-
-
-@pytest.mark.parametrize("report", ["all", "demo", "mnist_large_iid_r1", "bsfl_fig4"])
-def test_a_report_reads_what_its_target_makes(table: Project, report: str) -> None:
-    read = contents.inputs(table, report)
-    assert read
-    assert set(read) <= set(files_of(table)[report])
 
 
 @pytest.mark.parametrize("root", ["nowhere/raw", "absolute"])
