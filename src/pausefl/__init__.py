@@ -14,6 +14,7 @@ from pausefl.errors import to_install
 if TYPE_CHECKING:
     from pausefl.bandit.history import Feedback, History
     from pausefl.bandit.rewards import Reward
+    from pausefl.claims.paired import paired
     from pausefl.data.sources.base import Source
     from pausefl.errors import PauseflError
     from pausefl.library import (
@@ -52,6 +53,7 @@ __all__ = [
     "change",
     "collect",
     "load_scenario",
+    "paired",
     "plot",
     "read_run",
     "run",
@@ -73,6 +75,7 @@ _ELSEWHERE = {
     "Selector": "selectors.base",
     "Source": "data.sources.base",
     "UniformSchedule": "privacy.schedule",
+    "paired": "claims.paired",
 }
 
 

@@ -157,10 +157,14 @@ def p_below(values: Floats, limit: float) -> float:
 
 def holm(p_values: Sequence[float]) -> list[bool]:
     """Which null hypotheses Holm's procedure rejects at `LEVEL` in common: these comparisons stay decided."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    rejected = [False] * len(p_values)
-    for n_before, i in enumerate(order):
-        if not p_values[i] < LEVEL / (len(p_values) - n_before):
-            break
-        rejected[i] = True
-    return rejected
+    return [bool(p < LEVEL) for p in holm_adjusted(p_values)]
+
+
+def holm_adjusted(p_values: ArrayLike) -> Floats:
+    """P-values (n,) that hold in common, by Holm's procedure; those that are NaN do not count."""
+    p = np.asarray(p_values, np.float64)
+    order = np.argsort(p, kind="stable")[: np.isfinite(p).sum()]  # NaN is last
+    adjusted = np.full(len(p), np.nan)
+    steps = p[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted

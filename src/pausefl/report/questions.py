@@ -12,14 +12,12 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.metrics import METRICS
-from pausefl.claims.records import Replicate
-from pausefl.claims.statistics import gaps
+from pausefl.claims.paired import pair_gaps, replicates
 from pausefl.figures import captions
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
 from pausefl.results.archive import LOGGED, logged_rounds
 from pausefl.results.intervals import estimate
-from pausefl.results.outcomes import outcomes
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
@@ -208,27 +206,16 @@ def _by_source(
 
 def _gap(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
     """Gap between two selectors over the seeds of both, as claims measure it; None without common seeds."""
-    outcome = {(one.selector, one.seed): values for one, values in outcomes(rounds).items()}
-    runs = {
-        (selector, seed): Replicate("", run, outcome[selector, seed], np.empty(0))
-        for selector, seed, run in runs_of(rounds)
-    }
+    runs, ratio = replicates(rounds), metric != "accuracy_in_time"
     selector = next((name for name in first if name in set(rounds["selector"])), "")
-    seeds = [seed for name, seed in runs if name == selector and (second, seed) in runs]
-    pairs = [(runs[selector, seed], runs[second, seed]) for seed in seeds]
-    of = METRICS[metric].of
-    ratio = metric != "accuracy_in_time"
-    ours, theirs = (
-        [np.broadcast_to(of(*pair), 2) for pair in each] for each in (pairs, [(b, a) for a, b in pairs])
-    )
-    low, high = gaps(ours, theirs, ratio).T if pairs else np.empty((2, 0))
+    low, high = pair_gaps(METRICS[metric], runs, selector, second, ratio).T
     if not len(high):
         return None
     known = np.isfinite(high)
     found = estimate(high[known])
-    mean, least, most = (math.exp(value) if ratio else 100 * value for value in found)
+    mean, least, most = (math.exp(value) if ratio else value for value in found)
     bound = "" if (low == high)[known].all() else "at most"
-    return Answer(mean, least, most, len(pairs), int(known.sum()), bound)
+    return Answer(mean, least, most, len(high), int(known.sum()), bound)
 
 
 def _agreement(

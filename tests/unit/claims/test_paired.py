@@ -1,0 +1,71 @@
+"""Selectors of any runs side by side, as claims have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pausefl
+from pausefl.claims.statistics import holm_adjusted
+from pausefl.errors import PauseflError
+from pausefl.runs.collected import runs_in
+from pausefl.tools.documentation import PublishedVerdicts
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED = ROOT / "results/published"
+
+
+def test_a_difference_is_that_of_a_paired_t_test() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
+        for name in ("random", "pause", "bsfl")
+        for seed in range(4)
+    ]
+    table = pausefl.paired(runs, "mean_round_s", ratio=False).set_index(["selector", "against"])
+    assert set(table["n_seeds"]) == {4}
+    mean = {(run.selector, run.seed): run.rounds["latency_s"].mean() for run in runs}
+    for (first, second), row in table.iterrows():
+        ours, theirs = ([mean[name, seed] for seed in range(4)] for name in (first, second))
+        test = stats.ttest_rel(ours, theirs)
+        interval = test.confidence_interval()
+        assert row["gap"] == pytest.approx(np.subtract(ours, theirs).mean())
+        assert (row["low"], row["high"], row["p"]) == pytest.approx(
+            (interval.low, interval.high, test.pvalue)
+        )
+
+
+def test_it_is_what_claims_say(published: PublishedVerdicts) -> None:
+    runs = [one for one in runs_in(PUBLISHED / "mnist_large_iid_r1") if one.selector in ("pause", "random")]
+    (row,) = pausefl.paired(runs, "seconds_to_target").to_dict("records")
+    (claim,) = (one for one in published.judged if (one.claim.id, one.reading) == ("C3", "as written"))
+    (said,) = (
+        one
+        for one in claim.comparisons
+        if (one.where, one.question) == ("mnist_large_iid_r1", "time to the target: PAUSE against Random")
+    )
+    assert (row["selector"], row["against"], row["n_seeds"]) == ("pause", "random", len(said.seeds))
+    assert (row["gap"], row["low"], row["high"]) == pytest.approx((said.gap, said.low, said.high))
+
+
+def test_holms_p_values_hold_in_common() -> None:
+    p = [0.01, 0.04, float("nan"), 0.03]
+    np.testing.assert_allclose(holm_adjusted(p), [0.03, 0.06, np.nan, 0.06])
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    run = pausefl.run(scenario, "random", 0, n_rounds=3, train=False, progress=False)
+    other = pausefl.change(scenario, {"network.n_users": 20})
+    with pytest.raises(PauseflError, match="unknown metric 'accuracy'"):
+        pausefl.paired([run], "accuracy")
+    with pytest.raises(PauseflError, match="needs trained runs"):
+        pausefl.paired([run], "accuracy_in_time")
+    with pytest.raises(PauseflError, match=r"network\.n_users"):
+        pausefl.paired(
+            [run, pausefl.run(other, "pause", 0, n_rounds=3, train=False, progress=False)], "mean_round_s"
+        )
+    assert pausefl.paired([run], "mean_round_s").empty
