@@ -37,7 +37,7 @@ from pausefl.runs.run import Run as Run
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector
-from pausefl.selectors.making import class_of
+from pausefl.selectors.making import class_of, name_of
 from pausefl.settings import RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
@@ -342,13 +342,8 @@ def plot_to(
 
 def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:
     """A class that stands for a selector that is handed over, by its name."""
-    if not callable(selector) or (isinstance(selector, type) and not issubclass(selector, Selector)):
-        raise ConfigError(
-            f"{selector!r} is no selector: give a name, a subclass of pausefl.Selector, an object of one, or"
-            " a function of a history and a random stream"
-        )
-    if name is None:
-        name = getattr(selector, "__name__", type(selector).__name__)
+    default = name_of(selector)
+    name = default if name is None else name
     if not re.fullmatch(r"\w{1,200}", name):
         raise ConfigError(f"name = {name!r}: a selector needs a name of letters, digits and underscores")
     if name in SELECTORS:

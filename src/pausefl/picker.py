@@ -15,7 +15,7 @@ from pausefl.plugins import arguments, missing
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import Schedule
 from pausefl.selectors import SELECTORS, Selector
-from pausefl.selectors.making import class_of, selector_from
+from pausefl.selectors.making import class_of, name_of, selector_from
 from pausefl.selectors.settings import SelectionSettings
 from pausefl.streams import Streams
 
@@ -93,7 +93,7 @@ class Picker:
             raise ConfigError(f"forgetting = {forgetting} must be at least 0 and below 1")
         if n_selected != int(n_selected) or n_selected < 1:
             raise ConfigError(f"n_selected = {n_selected} must be a whole number of at least 1")
-        self.name = selector if isinstance(selector, str) else _name_of(selector)
+        self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         values = _options(self.name, facts, options)
         values |= {"round_latency_max": timeout, "latency_floor": latency_floor, "n_selected": n_selected}
@@ -276,10 +276,6 @@ class Picker:
         if missing := [one for one in ids if one not in (by_id or {})]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
         return np.array([(by_id or {})[one] for one in ids], kind)
-
-
-def _name_of(given: Any) -> str:
-    return str(getattr(given, "__name__", type(given).__name__))
 
 
 def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:

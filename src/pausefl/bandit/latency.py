@@ -10,6 +10,8 @@ import csv
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -55,26 +57,33 @@ class LatencyLaw(ABC):
         raise ConfigError(f"the latency law {type(self).__name__} has no expected {what} that stay the same")
 
 
+def _noise(streams: Streams, round: int, n_users: int) -> Floats:
+    """What moves the latencies (K,) of a round, standard normal."""
+    return streams.generator("latency", round=round).standard_normal(n_users)
+
+
 class _Normal(LatencyLaw):
-    """Normal around a mean for each user, with one standard deviation or one each, and floored at tau_min."""
+    """Normal around a mean for each user, and floored at tau_min."""
 
-    floor: float
-    mean: Floats
-    std: float | Floats
+    latency_floor: float
 
-    def means(self) -> Floats:
-        """Before latencies are floored."""
-        return self.mean
+    @abstractmethod
+    def std(self) -> float | Floats:
+        """Standard deviation, one or one each (K,), in seconds."""
+
+    def means_in(self, round: int) -> Floats:
+        """Means (K,) in a round, before latencies are floored."""
+        return self.means()
 
     def sample(self, streams: Streams, round: int) -> Floats:
         """See `LatencyLaw.sample`."""
-        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
-        return np.maximum(self.mean + self.std * noise, self.floor)
+        mean = self.means_in(round)
+        return np.maximum(mean + self.std() * _noise(streams, round, len(mean)), self.latency_floor)
 
     def expected_latencies(self) -> Floats:
         """Of max(tau_min, N(mean, std))."""
-        std, floor = self.std, self.floor
-        above = self.mean - floor
+        std, floor = self.std(), self.latency_floor
+        above = self.means() - floor
         z = above / std
         density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
         share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
@@ -86,8 +95,8 @@ class _Normal(LatencyLaw):
         With tau = max(tau_min, N(mean, std)), mu is the probability mass at the floor plus the integral of
         tau_min / x against the normal density above it.
         """
-        floor, means = self.floor, self.mean[:, None]
-        std = np.broadcast_to(self.std, self.mean.shape)[:, None]
+        floor, means = self.latency_floor, self.means()[:, None]
+        std = np.broadcast_to(self.std(), self.means().shape)[:, None]
         nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
         low = np.maximum(floor, means - _TAIL_STDS * std)
         high = np.maximum(low, means + _TAIL_STDS * std)
@@ -95,84 +104,56 @@ class _Normal(LatencyLaw):
         x = low + half * (nodes + 1)
         density = np.exp(-0.5 * ((x - means) / std) ** 2) / (std * math.sqrt(2 * math.pi))
         above = (half * weights * floor / x * density).sum(axis=1)
-        z = ((self.mean[:, None] - floor) / (std * math.sqrt(2)))[:, 0]
+        z = ((means - floor) / (std * math.sqrt(2)))[:, 0]
         at_floor = np.array([0.5 * math.erfc(one) for one in z])
         return np.asarray(at_floor + above)
 
 
-class TwoGroups(_Normal):
+@dataclass
+class _Groups(LatencyLaw):
     """Half of the users are fast, half slow; means rise linearly inside each half (PAUSE v2, V-A).
 
     Users 0 .. K//2 - 1 are the fast ones. Each half's last mean is its largest.
     """
 
-    about = "normal, half of the users fast and half slow (PAUSE v2, V-A)"
+    n_users: int
+    latency_floor: float
+    fast_latency_max: float
+    slow_latency_min: float
+    slow_latency_max: float
 
-    def __init__(
-        self,
-        n_users: int,
-        latency_floor: float,
-        fast_latency_max: float,
-        slow_latency_min: float,
-        slow_latency_max: float,
-        latency_std: float,
-    ) -> None:
-        self.floor, self.std, n_fast = latency_floor, latency_std, n_users // 2
-        n_slow = n_users - n_fast
+    def means(self) -> Floats:
+        """Before latencies are floored."""
+        return self._means
+
+    @cached_property
+    def _means(self) -> Floats:
+        n_fast = self.n_users // 2
+        n_slow = self.n_users - n_fast
         fast = np.arange(1, n_fast + 1) / max(n_fast, 1)
         slow = np.arange(1, n_slow + 1) / n_slow
-        self.mean = np.concatenate(
+        return np.concatenate(
             [
-                latency_floor + (fast_latency_max - latency_floor) * fast,
-                slow_latency_min + (slow_latency_max - slow_latency_min) * slow,
+                self.latency_floor + (self.fast_latency_max - self.latency_floor) * fast,
+                self.slow_latency_min + (self.slow_latency_max - self.slow_latency_min) * slow,
             ]
         )
 
 
-class LogNormal(TwoGroups):
-    """Log-normal: tau_k = max(tau_min, median_k e^(sigma Z)), with the means of `TwoGroups` as medians."""
+@dataclass
+class TwoGroups(_Groups, _Normal):
+    """Normal, half of the users fast and half slow."""
 
-    about = "log-normal around the same medians, with `latency_sigma`: a long tail of slow rounds"
+    about = "normal, half of the users fast and half slow (PAUSE v2, V-A)"
 
-    def __init__(
-        self,
-        n_users: int,
-        latency_floor: float,
-        fast_latency_max: float,
-        slow_latency_min: float,
-        slow_latency_max: float,
-        latency_sigma: float,
-    ) -> None:
-        groups = (n_users, latency_floor, fast_latency_max, slow_latency_min, slow_latency_max)
-        super().__init__(*groups, latency_std=1.0)
-        self.sigma = latency_sigma
+    latency_std: float
 
-    def sample(self, streams: Streams, round: int) -> Floats:
-        """See `LatencyLaw.sample`."""
-        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
-        return np.maximum(self.mean * np.exp(self.sigma * noise), self.floor)
-
-    def expected_latencies(self) -> Floats:
-        """By quadrature over Z."""
-        return self._expected(lambda tau: tau)
-
-    def expected_speeds(self) -> Floats:
-        """By quadrature over Z."""
-        return self._expected(lambda tau: self.floor / tau)
-
-    def _expected(self, of: Callable[[Floats], Floats]) -> Floats:
-        """E[f(tau_k)] (K,), in two parts: f has a kink where tau reaches the floor."""
-        kink = np.clip(np.log(self.floor / self.mean) / self.sigma, -_TAIL_STDS, _TAIL_STDS)[:, None]
-        nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
-        total = np.zeros(len(self.mean))
-        for low, high in ((-_TAIL_STDS, kink), (kink, _TAIL_STDS)):
-            half = (high - low) / 2 + np.zeros_like(kink)
-            z = low + half * (nodes + 1)
-            tau = np.maximum(self.mean[:, None] * np.exp(self.sigma * z), self.floor)
-            total += (half * weights * of(tau) * np.exp(-0.5 * z**2)).sum(axis=1) / math.sqrt(2 * math.pi)
-        return total
+    def std(self) -> float:
+        """The same of all users."""
+        return self.latency_std
 
 
+@dataclass
 class Drift(TwoGroups):
     """`TwoGroups` until a round, from which on user k has the mean that user K - 1 - k had.
 
@@ -181,33 +162,58 @@ class Drift(TwoGroups):
 
     about = "that of `two_groups`, whose fast and slow users swap at round `swap_round`"
 
-    def __init__(
-        self,
-        n_users: int,
-        latency_floor: float,
-        fast_latency_max: float,
-        slow_latency_min: float,
-        slow_latency_max: float,
-        latency_std: float,
-        swap_round: int,
-    ) -> None:
-        groups = (n_users, latency_floor, fast_latency_max, slow_latency_min, slow_latency_max)
-        super().__init__(*groups, latency_std)
-        self.swap_round = swap_round
+    swap_round: int
 
-    def sample(self, streams: Streams, round: int) -> Floats:
-        """See `LatencyLaw.sample`."""
-        noise = streams.generator("latency", round=round).standard_normal(len(self.mean))
-        mean = self.mean if round < self.swap_round else self.mean[::-1]
-        return np.maximum(mean + self.std * noise, self.floor)
+    def means_in(self, round: int) -> Floats:
+        """See `_Normal.means_in`."""
+        return self.means() if round < self.swap_round else self.means()[::-1]
 
     def expected_latencies(self) -> Floats:
-        """None."""
+        """Unknown: they change."""
         return self._unknown("latencies")
 
     def expected_speeds(self) -> Floats:
-        """None."""
+        """Unknown: they change."""
         return self._unknown("speeds")
+
+
+@dataclass
+class LogNormal(_Groups):
+    """Log-normal: tau_k = max(tau_min, median_k e^(sigma Z)), with the means of `TwoGroups` as medians."""
+
+    about = "log-normal around the same medians, with `latency_sigma`: a long tail of slow rounds"
+
+    latency_sigma: float
+
+    def sample(self, streams: Streams, round: int) -> Floats:
+        """See `LatencyLaw.sample`."""
+        return self._at(_noise(streams, round, self.n_users))
+
+    def expected_latencies(self) -> Floats:
+        """By quadrature over Z."""
+        return self._expected(lambda tau: tau)
+
+    def expected_speeds(self) -> Floats:
+        """By quadrature over Z."""
+        return self._expected(lambda tau: self.latency_floor / tau)
+
+    def _at(self, z: Floats) -> Floats:
+        """Latencies at values of Z, (..., K)."""
+        return np.maximum(self.means() * np.exp(self.latency_sigma * z), self.latency_floor)
+
+    def _expected(self, of: Callable[[Floats], Floats]) -> Floats:
+        """E[f(tau_k)] (K,), in two parts: f has a kink where tau reaches the floor."""
+        kink = np.clip(
+            np.log(self.latency_floor / self.means()) / self.latency_sigma, -_TAIL_STDS, _TAIL_STDS
+        )
+        nodes, weights = (each[:, None] for each in np.polynomial.legendre.leggauss(_QUADRATURE_NODES))
+        total = np.zeros(self.n_users)
+        for low, high in ((-_TAIL_STDS, kink), (kink, _TAIL_STDS)):
+            half = (high - low) / 2
+            z = low + half * (nodes + 1)
+            density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+            total += (half * weights * of(self._at(z)) * density).sum(axis=0)
+        return total
 
 
 class Trace(LatencyLaw):
@@ -229,10 +235,12 @@ class Trace(LatencyLaw):
                     f"{latency_file}: {len(rows)} rows for {n_users} users are {n_rounds} rounds, so there"
                     f" can be no user {user:g} in round {round:g}"
                 )
+            if seconds < 0 or user != int(user) or round != int(round):
+                raise DataError(f"{latency_file}: user {user:g} in round {round:g} cannot take {seconds:g} s")
             self.seconds[int(round) - 1, int(user)] = max(seconds, latency_floor)
         if not n_rounds or np.isnan(self.seconds).any():
             raise DataError(f"{latency_file} lacks a latency of some of {n_users} users in a round")
-        self.floor = latency_floor
+        self.latency_floor = latency_floor
 
     def sample(self, streams: Streams, round: int) -> Floats:
         """Those of the round."""
@@ -248,7 +256,7 @@ class Trace(LatencyLaw):
 
     def expected_speeds(self) -> Floats:
         """Means of tau_min / tau."""
-        return np.asarray((self.floor / self.seconds).mean(axis=0))
+        return np.asarray((self.latency_floor / self.seconds).mean(axis=0))
 
 
 class Measured(_Normal):
@@ -262,8 +270,16 @@ class Measured(_Normal):
             raise DataError(f"{latency_file} must have one row for each user from 0 to {n_users - 1}")
         if wrong := [row for row in rows if row[1] <= 0 or row[2] <= 0]:
             raise DataError(f"{latency_file}: mean and std of user {wrong[0][0]:g} must be above 0")
-        self.floor, self.mean = latency_floor, np.array([row[1] for row in rows])
-        self.std = np.array([row[2] for row in rows])
+        self.latency_floor = latency_floor
+        _, self._means, self._std = np.array(rows).T
+
+    def means(self) -> Floats:
+        """Those of the file."""
+        return np.asarray(self._means)
+
+    def std(self) -> Floats:
+        """Those of the file."""
+        return np.asarray(self._std)
 
 
 def _rows(file: str, columns: tuple[str, ...]) -> list[tuple[float, ...]]:

@@ -10,39 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pausefl.bandit.latency import expected_latencies
 from pausefl.claims.metrics import METRICS, Metric
-from pausefl.claims.records import Replicate
+from pausefl.claims.records import Replicate, replicates
 from pausefl.claims.statistics import Floats, gaps, holm_adjusted, judge
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.results.outcomes import outcomes
-from pausefl.runs.run import Run, check_settings, rounds_of, runs_of
+from pausefl.runs.run import Run, check_settings, rounds_of
 from pausefl.selectors import in_legend_order
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 
-#: Replicates by selector and seed.
-Replicates = Mapping[tuple[str, int], Replicate]
 
-
-def replicates(rounds: pd.DataFrame, expected_s: Floats | None = None) -> Replicates:
-    """The runs of a scenario by selector and seed, as metrics take them.
-
-    Parameters
-    ----------
-    rounds
-        What `pausefl.runs.run.rounds_of` returns of all of them.
-    expected_s
-        (K,) expected latencies in seconds, which the metric ``latency_spread`` needs.
-    """
-    found = {(one.selector, one.seed): values for one, values in outcomes(rounds).items()}
-    expected = np.empty(0) if expected_s is None else expected_s
-    return {
-        (selector, seed): Replicate(f"{selector}/seed-{seed}", run, found[selector, seed], expected)
-        for selector, seed, run in runs_of(rounds)
-    }
-
-
-def pair_gaps(metric: Metric, runs: Replicates, first: str, second: str, ratio: bool) -> Floats:
+def pair_gaps(
+    metric: Metric, runs: Mapping[tuple[str, int], Replicate], first: str, second: str, ratio: bool
+) -> Floats:
     """Bounds (n, 2) of the gap of two selectors under each common seed; logarithms of ratios."""
     seeds = [seed for name, seed in runs if name == first and (second, seed) in runs]
     if not seeds:
@@ -87,8 +66,8 @@ def paired(runs: Iterable[Run], metric: str, *, ratio: bool | None = None) -> pd
     check_settings(runs, as_of_today(recorded))
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")
-    needed = expected_latencies(scenario_of_job(recorded).network) if metric == "latency_spread" else None
-    found = replicates(rounds_of(runs), needed)
+    scenario = scenario_of_job(recorded)
+    found = replicates(rounds_of(runs), scenario.name, scenario.network)
     divided = measured.unit != "points" if ratio is None else ratio
     rows: list[dict[str, Any]] = []
     for first, second in combinations(in_legend_order(name for name, _ in found), 2):

@@ -24,7 +24,7 @@ from pausefl.results.outcomes import outcomes
 from pausefl.runs.collected import exists, read_runs, run_folder
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of, runs_of
-from pausefl.settings import Experiment, Scenario
+from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import Studies, study_of
 
@@ -42,8 +42,14 @@ class Replicate:
     """One row a round, in order, as `pausefl.runs.run.rounds_of` returns them."""
     outcome: Mapping[str, Any]
     """Numbers of the run, as `pausefl.results.outcomes.outcomes` returns them."""
-    expected_s: NDArray[np.float64]
-    """(K,) expected latencies of the users, in simulated seconds."""
+    network: NetworkSettings | None = None
+    """Of its scenario; None where nobody asks for `expected_s`."""
+
+    @cached_property
+    def expected_s(self) -> NDArray[np.float64]:
+        """Expected latencies of the users (K,) in simulated seconds; `ConfigError` if the law has none."""
+        assert self.network is not None
+        return expected_latencies(self.network)
 
     @cached_property
     def is_trained(self) -> bool:
@@ -156,8 +162,10 @@ class Records:
         there = {job: folder for job, folder in folders.items() if exists(folder)}
         self.n_runs += len(there)
         self.missing.update(_name(*astuple(job)) for job in jobs if job not in there)
-        finished = _replicates(rounds_of(read_runs(there).values()), self.scenarios[name]) if there else {}
-        return {(job.selector, job.seed): None for job in jobs} | finished
+        planned: dict[tuple[str, int], Replicate | None] = {(job.selector, job.seed): None for job in jobs}
+        if not there:
+            return planned
+        return planned | replicates(rounds_of(read_runs(there).values()), name, self.scenarios[name].network)
 
     def _read_study(self, name: str) -> Runs:
         """The runs of the selection study of a scenario; none where the runs are missing."""
@@ -168,12 +176,12 @@ class Records:
             return {}
         settings = self.studies.of_kind("selection")[study]
         planned = dict.fromkeys(product(settings.scenario.selectors, settings.seeds))
-        return planned | _replicates(rounds, settings.scenario, study)
+        return planned | replicates(rounds, study, settings.scenario.network)
 
     def _read_log(self, name: str) -> Runs:
         """The authors' runs of a scenario as run; none of other scenarios."""
         scenario = self.logs.get(name)
-        return {} if scenario is None else _replicates(logged_rounds(scenario), scenario)
+        return {} if scenario is None else replicates(logged_rounds(scenario), name, scenario.network)
 
 
 def _name(*run: str | int) -> str:
@@ -181,13 +189,12 @@ def _name(*run: str | int) -> str:
     return "{}/{}/seed-{}".format(*run)
 
 
-def _replicates(
-    rounds: pd.DataFrame, scenario: Scenario, study: str = ""
-) -> dict[tuple[str, int], Replicate | None]:
-    """The runs of a table of rounds; their names begin with that of the study, if there is one."""
-    expected_s, place = expected_latencies(scenario.network), study or scenario.name
+def replicates(
+    rounds: pd.DataFrame, place: str = "", network: NetworkSettings | None = None
+) -> dict[tuple[str, int], Replicate]:
+    """The runs of a table of rounds by selector and seed; their names begin with ``place``."""
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
     return {
-        (selector, seed): Replicate(_name(place, selector, seed), run, outcome[selector, seed], expected_s)
+        (selector, seed): Replicate(_name(place, selector, seed), run, outcome[selector, seed], network)
         for selector, seed, run in runs_of(rounds)
     }

@@ -27,7 +27,14 @@ OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
 ASKED = ("spending", "selections")
 
 #: Keys of ``network`` that say how fast each user is.
-SPEEDS = ("latency_floor", "fast_latency_max", "slow_latency_min", "slow_latency_max")
+SPEEDS = (
+    "latency",
+    "latency_file",
+    "latency_floor",
+    "fast_latency_max",
+    "slow_latency_min",
+    "slow_latency_max",
+)
 
 #: Up to this many users have a line each in them; of more, quantiles are shown.
 MOST_LINES = 40

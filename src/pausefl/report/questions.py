@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.metrics import METRICS
-from pausefl.claims.paired import pair_gaps, replicates
+from pausefl.claims.paired import pair_gaps
+from pausefl.claims.records import replicates
 from pausefl.figures import captions
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import expected_speeds, mean_latencies
 from pausefl.bandit.settings import NetworkSettings, RewardSettings
-from pausefl.errors import PauseflError
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.plugins import OwnPartError, arguments, build, missing
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector, Users
@@ -138,6 +138,16 @@ class Given(Selector):
 
     #: A class of selectors, an object of one, or a function of a history and a random stream.
     given: ClassVar[Any]
+
+
+def name_of(given: Any) -> str:
+    """The name of a selector that is handed over; `ConfigError` if it is none."""
+    if not callable(given) or (isinstance(given, type) and not issubclass(given, Selector)):
+        raise ConfigError(
+            f"{given!r} is no selector: give a name, a subclass of pausefl.Selector, an object of one, or a"
+            " function of a history and a random stream"
+        )
+    return str(getattr(given, "__name__", type(given).__name__))
 
 
 def class_of(given: Any, name: str) -> type[Selector]:

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 import jinja2
@@ -99,7 +100,7 @@ class Numbers:
         """Number of published runs that count."""
         return len(self.experiments)
 
-    @property
+    @cached_property
     def n_on_gpu(self) -> int:
         """Number of them that were trained on a GPU."""
         devices = {}

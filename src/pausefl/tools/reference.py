@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pausefl.bandit.latency import LATENCIES
+from pausefl.bandit.presence import AVAILABILITIES, FAILURES
 from pausefl.bandit.rewards import REWARDS
 from pausefl.claims.load import KINDS, Claims
 from pausefl.data.sources import SOURCES
@@ -130,7 +132,10 @@ def _is_mapping(value: Any) -> bool:
 
 
 #: Names that may also be ``MODULE:CLASS``.
-_WITH_OWN = (SELECTORS, MODELS, SOURCES, REWARDS, MECHANISMS, SCHEDULES, SAMPLERS)
+_WITH_OWN = (
+    *(SELECTORS, MODELS, SOURCES, REWARDS, MECHANISMS, SCHEDULES, SAMPLERS),
+    *(LATENCIES, AVAILABILITIES, FAILURES),
+)
 
 
 def _with_own(schema: Any) -> Any:

@@ -148,6 +148,8 @@ def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
         ("user,round,seconds\n0,1,0.2\n0,2,0.2\n", "no user 0 in round 2"),
         ("user,round,seconds\n0,1,0.2\n0,1,0.2\n", "lacks a latency of some of 2 users"),
         ("user,round,seconds\n0,1,nan\n1,1,2\n", "not finite"),
+        ("user,round,seconds\n0,1,0.3\n1,1,-2\n", "user 1 in round 1 cannot take -2 s"),
+        ("user,round,seconds\n0,1,0.3\n0.5,1,2\n", r"user 0\.5 in round 1 cannot"),
     ],
 )
 def test_a_trace_that_is_none_names_the_file(tmp_path: Path, text: str, words: str) -> None:

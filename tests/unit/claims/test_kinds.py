@@ -134,7 +134,9 @@ def test_spread_of_latency_by_hand() -> None:
     """Standard deviation of all users of a round, not an estimate from a sample; mean over common rounds."""
 
     def run(*selections: list[int]) -> Replicate:
-        return Replicate("one", pd.DataFrame({"selection": selections}), {}, np.array([1.0, 3.0, 8.0]))
+        run = Replicate("one", pd.DataFrame({"selection": selections}), {})
+        vars(run)["expected_s"] = np.array([1.0, 3.0, 8.0])
+        return run
 
     ours, theirs = run([0, 1], [2], [0, 1, 2, 2], [0, 2]), run([0, 1], [0, 1], [1, 2])
     # 1 and 3: 1; alone: left out; 1, 3 and 8, of mean 4: the root of (9 + 1 + 16) / 3; not in common.

@@ -69,3 +69,14 @@ def test_what_cannot_be_compared_is_refused() -> None:
             [run, pausefl.run(other, "pause", 0, n_rounds=3, train=False, progress=False)], "mean_round_s"
         )
     assert pausefl.paired([run], "mean_round_s").empty
+
+
+def test_only_what_needs_expected_latencies_asks_for_them() -> None:
+    """Under a drift there are none; rounds and leakage can be compared all the same."""
+    keys = {"network.latency": "drift", "network.swap_round": 2}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), keys)
+    names = ("pause", "random")
+    runs = [pausefl.run(scenario, name, 0, n_rounds=3, train=False, progress=False) for name in names]
+    assert len(pausefl.paired(runs, "mean_round_s")) == 1
+    with pytest.raises(PauseflError, match="Drift has no expected latencies"):
+        pausefl.paired(runs, "latency_spread")
