@@ -5,6 +5,10 @@ budgets are replayed from the runs, and data sizes sampled again, so that no dat
 
     python analyses/aggregate_noise.py cifar10_small_noniid_r1
 
+Groups of runs of several scenarios by their noise, and how far their accuracy fell:
+
+    python analyses/aggregate_noise.py --groups cifar10_small_iid_r1 cifar10_small_noniid_r1
+
 Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not. Nothing
 that PAUSE looks at is learned, so its noise is known without training, for any number of draws of the sizes:
 
@@ -14,7 +18,7 @@ that PAUSE looks at is learned, so its noise is known without training, for any 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -128,10 +132,24 @@ def by_noise(found: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def by_group(found: Sequence[Noisy]) -> str:
+    """Table of runs by their noise: how far their final accuracy is below their best, in points."""
+    lines = [
+        "| noise of a round | runs | final accuracy below the run's best (points) |",
+        "| --: | --: | --: |",
+    ]
+    for low, high in pairwise(LIMITS):
+        fallen = [100 * (run.best - run.final) for run in found if low <= run.noise < high]
+        if fallen:
+            lines.append(f"| {low:g} to {high:g} | {len(fallen)} | {min(fallen):.1f} to {max(fallen):.1f} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Print a row for each run, or for each group of simulated ones."""
+    """Print a row for each run, or for each group of runs or of simulated ones."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scenario")
+    parser.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    parser.add_argument("--groups", action="store_true", help="count runs by their noise")
     parser.add_argument("--runs", type=Path, default=PUBLISHED)
     parser.add_argument("--simulate", type=int, metavar="SEEDS", help="simulate PAUSE under so many seeds")
     arguments = parser.parse_args()
@@ -139,13 +157,17 @@ def main() -> None:
         if arguments.simulate is not None:
             if arguments.simulate < 1:
                 parser.error(f"--simulate {arguments.simulate}: at least one seed is needed")
-            print(by_noise(draws(arguments.scenario, arguments.simulate)))
+            for name in arguments.scenarios:
+                print(by_noise(draws(name, arguments.simulate)))
             return
-        found = list(runs(arguments.scenario, arguments.runs))
+        found = [run for name in arguments.scenarios for run in runs(name, arguments.runs)]
     except PauseflError as error:
         parser.error(str(error))
     if not found:
-        parser.error(f"no run of {arguments.scenario} has privacy")
+        parser.error(f"no run of {', '.join(arguments.scenarios)} has privacy")
+    if arguments.groups:
+        print(by_group(found))
+        return
     print(
         "| selector | seed | best accuracy (%) | final (%) | noise of the last rounds | from one user (%)"
         " | its data (%) | its participations |\n| :-- | --: | --: | --: | --: | --: | --: | --: |"

@@ -30,3 +30,13 @@ def test_the_table_of_the_drift_is_that_of_its_page(
     monkeypatch.setattr("sys.argv", ["drift.py"])
     script("drift").main()
     assert capsys.readouterr().out.strip() in (ROOT / "docs/world.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_table_of_noise_is_that_of_its_page(
+    script: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = ("small_iid_r1", "small_noniid_r1", "large_noniid_r1", "small_authors")
+    monkeypatch.setattr("sys.argv", ["aggregate_noise.py", "--groups", *(f"cifar10_{one}" for one in kinds)])
+    script("aggregate_noise").main()
+    assert capsys.readouterr().out.strip() in (ROOT / "docs/findings.md").read_text("utf-8")
