@@ -17,8 +17,8 @@ import typer
 from PIL import Image
 
 from pausefl.data.raw_data import prepare
-from pausefl.digests import of_arrays
 from pausefl.errors import PauseflError
+from pausefl.hashing import of_arrays
 from pausefl.runs.collected import LINES
 from pausefl.settings import DataSettings, RawData
 

@@ -17,7 +17,7 @@ from pathlib import Path
 # Threads that wait do not count.
 os.environ["OMP_WAIT_POLICY"] = "passive"
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.library import data_of_job
@@ -59,7 +59,7 @@ def main() -> None:
                         (seconds(resource.RUSAGE_THREAD), seconds(resource.RUSAGE_SELF))
                     ),
                 )
-                digest = digests.of_table(read_run(Path(out)).rounds)
+                digest = hashing.of_table(read_run(Path(out)).rounds)
             spent = [(last - first) / (len(seen) - 1) for first, last in zip(seen[0], seen[-1], strict=True)]
             rows.append([str(n_threads), *(f"{one:.2f}" for one in spent), digest[:8]])
     print(table(["threads", "s a round: main thread", "all threads", "digest"], rows, "r"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
+from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
-from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
 from pausefl.federated.watcher import Watcher, told
 from pausefl.settings.scenario import scenario_of_job
@@ -20,6 +20,6 @@ with logged(snakemake.log[0]) as note:
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
     dataset, partition = load_dataset(Path(files.data)), load_partition(Path(files.partition))
     trained = Path(files.trained_by[0]).parent if files.trained_by else None
-    if not (trained and retime(job, dataset, partition, trained, out)):
+    if not (trained and under_another_reward(job, dataset, partition, trained, out)):
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
             run_job(job, dataset, partition, out, watcher, Saving(discard=True, note=note), watcher.note)

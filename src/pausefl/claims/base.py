@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, Strict, model_validator
 
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.records import Records
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.schema.base import Settings

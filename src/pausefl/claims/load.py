@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from pausefl.claims.base import RUN, ClaimTest, readings
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.on_runs import RunTests
 from pausefl.claims.on_studies import StudyTests
 from pausefl.errors import ConfigError, suggest

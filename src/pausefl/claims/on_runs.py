@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pausefl.claims.base import Against, ClaimTest, Group, Margin
-from pausefl.claims.comparison import RATIO, Comparison, joined, wanted_text
+from pausefl.claims.comparison_result import RATIO, Comparison, joined, wanted_text
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.records import Records, Replicate
 from pausefl.claims.statistics import gaps, judge, region

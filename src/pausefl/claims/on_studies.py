@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import Field
 
 from pausefl.claims.base import Against, ClaimTest, Margin
-from pausefl.claims.comparison import RATIO, Comparison, joined, wanted_text
+from pausefl.claims.comparison_result import RATIO, Comparison, joined, wanted_text
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import (
     FAILS,

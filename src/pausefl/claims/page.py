@@ -10,7 +10,7 @@ from dataclasses import fields
 from itertools import groupby
 from typing import Any
 
-from pausefl.claims.comparison import Comparison, joined
+from pausefl.claims.comparison_result import Comparison, joined
 from pausefl.claims.load import Check, Claim
 from pausefl.claims.verdicts import FINDINGS, Verdict
 from pausefl.claims.words import describe

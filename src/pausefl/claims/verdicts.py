@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from pausefl.claims.base import readings
-from pausefl.claims.comparison import Comparison, joined
+from pausefl.claims.comparison_result import Comparison, joined
 from pausefl.claims.load import Claim
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm

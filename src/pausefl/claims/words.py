@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pausefl.claims.comparison import RATIO, Comparison, joined
+from pausefl.claims.comparison_result import RATIO, Comparison, joined
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Verdict
 from pausefl.results import markdown

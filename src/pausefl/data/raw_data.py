@@ -17,7 +17,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.settings import DataSettings, RawData
 from pausefl.data.sources import SOURCES
 from pausefl.data.sources.base import Source
-from pausefl.data.sources.official import Official
+from pausefl.data.sources.torchvision_download import Official
 from pausefl.errors import ConfigError, DataError
 from pausefl.plugins import arguments, as_folder, build
 

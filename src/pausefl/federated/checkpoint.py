@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
@@ -262,7 +262,7 @@ def finished_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataF
             "code": summary["code_hash"],
         }
         [summary[key] for key in _NEEDED]
-        whole = summary["digests"]["rounds.parquet"] == digests.of_table(rounds)
+        whole = summary["digests"]["rounds.parquet"] == hashing.of_table(rounds)
     except Exception as error:  # a damaged file fails in many ways
         raise PauseflError(
             f"{folder} holds a run that cannot be read ({type(error).__name__}: {error})"

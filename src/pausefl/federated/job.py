@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.data.dataset import Dataset, check_examples
 from pausefl.data.partition import Partition
 from pausefl.errors import DataError
@@ -86,7 +86,7 @@ def data_digests(dataset: Dataset, partition: Partition) -> dict[str, str]:
     """Hashes of the examples, and of who holds which of them."""
     examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
     shares = (*partition.users, partition.quality, partition.validation)
-    return {"data set": digests.of_arrays(examples), "partition": digests.of_arrays(shares)}
+    return {"data set": hashing.of_arrays(examples), "partition": hashing.of_arrays(shares)}
 
 
 def check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
@@ -133,8 +133,8 @@ def summary_of(
         "digests": {
             "data set": identity["data set"],
             "partition": identity["partition"],
-            "rounds.parquet": digests.of_table(result.rounds),
-            "ledger.parquet": digests.of_table(result.ledger),
+            "rounds.parquet": hashing.of_table(result.rounds),
+            "ledger.parquet": hashing.of_table(result.ledger),
         },
         "class_accuracy": result.class_accuracy,
         "losses": job.scenario.losses_reported(job.selector),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable, remedy
 from pausefl.runs.reading import read_json, read_table
@@ -189,7 +189,7 @@ def _disagreement(run: Run) -> str:
         problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
     else:
         tables = zip(TABLES, (rounds, ledger), strict=True)
-        other = [name for name, one in tables if written.get(name, of := digests.of_table(one)) != of]
+        other = [name for name, one in tables if written.get(name, of := hashing.of_table(one)) != of]
         problem = f"{' and '.join(other)} differ from what summary.json was written with" if other else ""
     return problem and f"files of different runs: {problem}"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from pausefl.claims.comparison import RATIO, Comparison
+from pausefl.claims.comparison_result import RATIO, Comparison
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pausefl.claims.load import Check, Claim, load_checks, load_claims, scales
 from pausefl.data.partition import partition_key
 from pausefl.data.raw_data import dataset_key, is_downloadable, missing_files, raw_files, source_class
-from pausefl.data.sources.official import Official
+from pausefl.data.sources.torchvision_download import Official
 from pausefl.federated.runnable import trains_alike
 from pausefl.figures.kinds import kinds_of
 from pausefl.selectors import SELECTORS

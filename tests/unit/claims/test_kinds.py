@@ -11,7 +11,7 @@ import pytest
 from worlds import SCALE, World, on_runs, on_study, untrained
 
 from pausefl.claims.base import ClaimTest
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.metrics import latency_spread
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED

@@ -16,7 +16,7 @@ import yaml
 from worlds import SCALE, World, claim, on_runs
 
 from pausefl.claims import page
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.load import KINDS, load_claims
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Verdict, judge_claims, verdict_on

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 from worlds import claim, on_runs
 
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.page import to_json
 from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import verdict_on

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
@@ -49,7 +49,7 @@ def edit(published: Path, change: Callable[[Tables], None], remade: str) -> None
     for key, own in tables.items():
         summary = runs[key].summary
         if remade == "digests":
-            made = {name: digests.of_table(own[name]) for name in TABLES}
+            made = {name: hashing.of_table(own[name]) for name in TABLES}
             summary = summary | {"digests": summary["digests"] | made}
         changed.append(Run(own[ROUNDS], own[LEDGER], summary))
     write(changed, published / NAME)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pausefl.data.sources.base import Examples, check_md5
 from pausefl.data.sources.folder import ImageFolder
-from pausefl.data.sources.official import Official
+from pausefl.data.sources.torchvision_download import Official
 
 _BATCHES = (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch", "batches.meta")
 

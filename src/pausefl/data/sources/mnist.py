@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pausefl.data.sources.base import OFFICIAL, Examples, check_md5, read_bytes
 from pausefl.data.sources.folder import ImageFolder
-from pausefl.data.sources.official import Official
+from pausefl.data.sources.torchvision_download import Official
 from pausefl.errors import DataError
 
 _DIMS = ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pausefl.data.sources.base import Array, Examples, check_installed
-from pausefl.data.sources.official import Official
+from pausefl.data.sources.torchvision_download import Official
 from pausefl.errors import DataError
 from pausefl.plugins import OwnPartError
 

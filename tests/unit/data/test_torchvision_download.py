@@ -18,7 +18,7 @@ import pytest
 from raw_data import IDX_FILES, raw, refusal, source, write_cifar10, write_idx
 
 from pausefl.data.raw_data import check_available, download, fetch, missing_files, prepare, raw_files
-from pausefl.data.sources import SOURCES, official
+from pausefl.data.sources import SOURCES, torchvision_download
 
 MNIST, FASHION, CIFAR10 = source("mnist"), source("fashion_mnist"), source("cifar10")
 
@@ -120,7 +120,7 @@ def mirror(fake: Path, served: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
         resources.append((f"{name}.gz", hashlib.md5(content).hexdigest()))
     monkeypatch.setattr(SOURCES["fashion_mnist"], "mirror", served[1])
     monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
-    monkeypatch.setattr(official, "SCHEME", "http://")
+    monkeypatch.setattr(torchvision_download, "SCHEME", "http://")
     return served[0]
 
 
@@ -179,6 +179,6 @@ def test_a_download_that_fails_midway(mirror: Path, tmp_path: Path) -> None:
 
 
 def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(official, "SCHEME", "https://")
+    monkeypatch.setattr(torchvision_download, "SCHEME", "https://")
     assert "is not an https address" in refusal(download, "fashion_mnist", tmp_path / "fresh")
     assert not (tmp_path / "fresh").exists()

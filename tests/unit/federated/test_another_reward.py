@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pausefl import digests
+from pausefl import hashing
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import STATE_FILE
 from pausefl.federated.job import FILES, Job
-from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import trains_alike
 from pausefl.runs.collected import read_run
@@ -68,7 +68,7 @@ class Runs:
         out = self.folder / f"retimed-{len(list(self.folder.iterdir()))}"
         out.mkdir()
         (out / STATE_FILE).touch()
-        done = retime(job, self.digits, self.share(scenario, job.seed), trained, out)
+        done = under_another_reward(job, self.digits, self.share(scenario, job.seed), trained, out)
         assert [(out / name).exists() for name in FILES] == [done] * 3
         assert (out / STATE_FILE).exists() != done
         return out
@@ -159,7 +159,7 @@ def test_a_run_with_other_selections_is_refused(runs: Runs, r1: Scenario, r2: Sc
     rounds.to_parquet(trained / "rounds.parquet")
     with pytest.raises(PauseflError, match=r"rounds\.parquet differs from what summary\.json has"):
         runs.retime(trained, r2)
-    told(trained, digests=told(trained)["digests"] | {"rounds.parquet": digests.of_table(rounds)})
+    told(trained, digests=told(trained)["digests"] | {"rounds.parquet": hashing.of_table(rounds)})
     with pytest.raises(PauseflError, match=r"does not select as this job does: see round 5$"):
         runs.retime(trained, r2)
 
