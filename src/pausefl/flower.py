@@ -32,7 +32,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         Metric of a reply that has the seconds that the round took the client; where it has none, the time
         from sending to the making of the reply counts, for which clocks have to agree.
     loss_key
-        Metric that has the mean training loss, for selectors that look at losses.
+        Metric that has the training loss, for selectors that look at losses (`Picker.observe`).
 
     Its attribute ``latencies`` has a mapping for each round: seconds by node, None of one that failed.
     """

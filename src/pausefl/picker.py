@@ -164,7 +164,8 @@ class Picker:
             Clients who did not answer; so did everyone asked of whom nothing is said. They took part, and
             took as long as the timeout.
         losses
-            Mean training loss of each client who answered, for ``power_of_choice`` and ``oort``.
+            Training loss of each client who answered: the mean over its examples for ``power_of_choice``, the
+            root mean square for ``oort``.
         updates
             The update (d,) of each client who answered, for ``clustered_similarity``.
 

@@ -19,7 +19,7 @@ def partition(sizes: list[int]) -> Partition:
 
 
 def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:
-    """Updates by user and losses, of all and by user, of some rounds, each from another model."""
+    """By round, each from another model: updates by user; losses, of all, by user, and squared by user."""
     found = []
     for t, users in rounds.items():
         noise = np.random.default_rng(t).random(len(made.initial)).astype(made.initial.dtype)
@@ -27,10 +27,13 @@ def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:
         rows = {
             int(u): row.copy() for each in locals_ for u, row in zip(each.users, each.updates, strict=True)
         }
-        losses = {u: x for each in locals_ for u, x in zip(each.users.tolist(), each.losses, strict=True)}
+        losses, squares = (
+            {u: x for each in locals_ for u, x in zip(each.users.tolist(), getattr(each, name), strict=True)}
+            for name in ("losses", "squared_losses")
+        )
         total = sum(each.loss_sum for each in locals_)
         assert sum(losses.values()) == pytest.approx(total, rel=1e-5)
-        found.append((rows, [total, *(losses[user] for user in sorted(losses))]))
+        found.append((rows, [total, *(each[user] for each in (losses, squares) for user in sorted(each))]))
     return found
 
 

@@ -27,9 +27,9 @@ class Feedback:
         (a, d) updates of the users who answered as the server received them, without batch normalisation;
         None in a run without training, or for a selector that does not need them.
     losses
-        (a,) mean training loss of each of these over the examples that it visited in the round, as the server
-        received it; not finite if the local model diverged. None in a run without training, or for a selector
-        that does not need it.
+        (a,) training loss of each of these over the examples that it visited in the round, as the server
+        received it: their mean, or the root of their mean square (`Selector.loss_power`). Not finite if the
+        local model diverged. None in a run without training, or for a selector that does not need it.
     answered
         (n,) whether each user answered; by default all. One who did not took part: budgets are spent, and the
         server waited.

@@ -302,9 +302,9 @@ class Simulation:
 
         Returns
         -------
-        Mean loss of the training examples visited, NaN if there are none; that of each user (n,); and of each
-        released update the d values that the selector may see (n, d): those outside batch normalisation; None
-        if it looks at no updates.
+        Mean loss of the training examples visited, NaN if there are none; that of each user (n,), or the root
+        of the mean square (`Selector.loss_power`); and of each released update the d values that the selector
+        may see (n, d): those outside batch normalisation; None if it looks at no updates.
         """
         seen = None
         if SELECTORS[self.selector].needs_updates:
@@ -319,7 +319,11 @@ class Simulation:
                 updates = local.updates
                 loss_sum += local.loss_sum
                 n_visited += int(local.n_visited.sum())
-                losses[[place[user] for user in local.users]] = local.losses / local.n_visited
+                mine = [place[user] for user in local.users]
+                if SELECTORS[self.selector].loss_power == 2:
+                    losses[mine] = np.sqrt(local.squared_losses / local.n_visited)
+                else:
+                    losses[mine] = local.losses / local.n_visited
             with self.watch.stage("noise"):
                 for user, update, added in zip(local.users, updates, noise, strict=True):
                     i = place[user]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class Selector(ABC):
     #: Whether it looks at the users' updates, or at their training losses, so that it needs training.
     needs_updates: ClassVar[bool] = False
     needs_losses: ClassVar[bool] = False
+    #: Which mean of its examples' losses a user reports: 1, the mean, or 2, the root of the mean square.
+    loss_power: ClassVar[Literal[1, 2]] = 1
     #: Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
     most_selections: ClassVar[int | None] = None
     #: Name and line in figures; None for a spare one, with ``label`` and ``color`` if they are given.

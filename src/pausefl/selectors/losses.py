@@ -95,11 +95,12 @@ class Oort(Selector):
 
         (U_k + sqrt(b ln R / L_k)) * (T / D_k)^alpha    if D_k > T, without the second factor otherwise.
 
-    U_k is |B_k| times the reported loss of its |B_k| examples, clipped at a quantile of all explored users
-    and scaled to [0, 1]. L_k is the last round it took part in, D_k its latency then. The floor((1 - eps) m)
-    places of exploitation are drawn in proportion to the scores, among users whose score is at least a share
-    c of the score that is last among the best so many. The other places are for unexplored users, uniformly.
-    Places that one of the groups cannot fill are the other's. eps = max(eps_1 decay^(R - 1), eps_least).
+    U_k is |B_k| times the root mean square of the losses of its |B_k| examples, clipped at a quantile of all
+    explored users and scaled to [0, 1]. L_k is the last round it took part in, D_k its latency then. The
+    floor((1 - eps) m) places of exploitation are drawn in proportion to the scores, among users whose score
+    is at least a share c of the score that is last among the best so many. The other places are for
+    unexplored users, uniformly. Places that one of the groups cannot fill are the other's. eps = max(eps_1
+    decay^(R - 1), eps_least).
 
     The pacer starts with T = Delta. Every W rounds, T rises by Delta if the sum of the participants' U_k,
     before clipping and scaling, was smaller than over the W rounds before.
@@ -117,7 +118,7 @@ class Oort(Selector):
     """
 
     remembered = ("utility", "duration", "last", "gained", "preferred")
-    needs_losses = True
+    needs_losses, loss_power = True, 2
     look = Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True)
 
     # Constants of the authors' code.

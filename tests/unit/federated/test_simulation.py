@@ -454,12 +454,13 @@ def test_clustered_sampling_by_similarity_sees_the_updates_as_released(
     np.testing.assert_allclose(simulation.theta - before, step, atol=1e-6)
 
 
-@pytest.mark.parametrize("needed", [True, False])
+@pytest.mark.parametrize("power", [None, 1, 2])
 def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
-    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch, needed: bool
+    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch, power: int | None
 ) -> None:
-    """Mean losses by hand: of the global model, since a rate of almost nothing leaves it as it is."""
-    monkeypatch.setattr(SELECTORS["random"], "needs_losses", needed)
+    """Means by hand: of the global model, since a rate of almost nothing leaves it as it is."""
+    monkeypatch.setattr(SELECTORS["random"], "needs_losses", power is not None)
+    monkeypatch.setattr(SELECTORS["random"], "loss_power", power or 1)
     still = changed(demo, training={"learning_rate": 1e-12, "n_epochs": 2})
     simulation = build(still, "random", digits, unequal, True, False, 0)
     seen: list[Feedback] = []
@@ -467,18 +468,37 @@ def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
     module = FlatModel(build_model(still.model, digits, Streams(0)), CPU).module
     train_loss = simulation.run(1).rounds.train_loss[0]
     (feedback,) = seen
-    expected = []
+    means, expected = [], []
     for mine in (unequal.users[user] for user in feedback.users):
         x = torch.from_numpy(digits.train_x[mine]).float() / 127.5 - 1
         y = torch.from_numpy(digits.train_y[mine])
-        expected.append(float(functional.cross_entropy(module(x), y).detach()))
-    assert train_loss == pytest.approx(np.average(expected, weights=unequal.sizes[feedback.users]))
-    if needed:
+        losses = functional.cross_entropy(module(x), y, reduction="none").detach().numpy()
+        means.append(losses.mean())
+        expected.append(np.mean(losses ** (power or 1)) ** (1 / (power or 1)))
+    assert train_loss == pytest.approx(np.average(means, weights=unequal.sizes[feedback.users]))
+    if power:
         assert feedback.losses is not None
         assert feedback.losses.tolist() == pytest.approx(expected)
         assert np.ptp(expected) > 0.01
     else:
         assert feedback.losses is None
+
+
+def test_oorts_utility_is_the_data_size_times_the_root_mean_square_of_the_losses(
+    demo: Scenario, digits: Dataset, unequal: Partition
+) -> None:
+    """Lai et al. (OSDI 2021), equation of the statistical utility; one step of a frozen model."""
+    still = changed(demo, training={"learning_rate": 1e-12}, selection={"pacer_step": 0.3})
+    simulation = build(still, "oort", digits, unequal, True, False, 0)
+    module = FlatModel(build_model(still.model, digits, Streams(0)), CPU).module
+    users = simulation.run(1).rounds.selection[0]
+    for user in users:
+        x = torch.from_numpy(digits.train_x[unequal.users[user]]).float() / 127.5 - 1
+        y = torch.from_numpy(digits.train_y[unequal.users[user]])
+        losses = functional.cross_entropy(module(x), y, reduction="none").detach().numpy()
+        utility = len(y) * np.sqrt(np.mean(losses**2))
+        assert simulation.select.utility[user] == pytest.approx(utility, rel=1e-5)
+        assert utility > 1.001 * losses.sum()
 
 
 def test_losses_that_are_paid_for_are_released_and_updates_get_the_rest(

@@ -37,11 +37,17 @@ class LocalUpdates:
     """
 
     def __init__(
-        self, part: Sequence[Participation], updates: Tensor, losses: Tensor, loss_sum: Tensor | float
+        self,
+        part: Sequence[Participation],
+        updates: Tensor,
+        losses: Tensor,
+        squares: Tensor,
+        loss_sum: Tensor | float,
     ) -> None:
         self.users: NDArray[np.int64] = np.array([p.user for p in part])
         self.n_visited: NDArray[np.int64] = np.array([p.n_visited for p in part])
-        self._updates, self._losses, self._loss_sum = updates, losses, loss_sum
+        self._updates, self._losses, self._squares = updates, losses, squares
+        self._loss_sum = loss_sum
 
     def wait(self) -> None:
         """Return once the device has trained the users."""
@@ -57,6 +63,12 @@ class LocalUpdates:
         """(n,) sum of the loss over the training examples that each visited."""
         self.wait()
         return self._losses.cpu().numpy().astype(np.float64)
+
+    @property
+    def squared_losses(self) -> NDArray[np.float64]:
+        """(n,) sum of the squares of these losses."""
+        self.wait()
+        return self._squares.cpu().numpy().astype(np.float64)
 
     @property
     def loss_sum(self) -> float:

@@ -47,13 +47,13 @@ class Dense(Backend):
     def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
         """See `Backend.train`."""
         training = self.bench.training
-        losses, loss_sum = [], 0.0
+        losses, squares, loss_sum = [], [], 0.0
         theta = theta.astype(self.gradient.dtype, copy=False)
         values = np.tile(theta, (len(part), 1))
         self.bench.optimizer.begin([p.user for p in part])
         for mine, row in zip(part, values, strict=True):
             batches, sizes = _pad(mine.batches, training.batch_size)
-            loss = kernels.train_user(
+            loss, square = kernels.train_user(
                 row,
                 self.gradient,
                 self.first[mine.user],
@@ -71,11 +71,11 @@ class Dense(Backend):
             )
             self.steps[mine.user] += len(sizes)
             losses.append(loss)
+            squares.append(square)
             loss_sum += loss
         values -= theta
-        return LocalUpdates(
-            part, torch.from_numpy(values), torch.tensor(losses, dtype=torch.float64), loss_sum
-        )
+        sums = (torch.tensor(of_users, dtype=torch.float64) for of_users in (losses, squares))
+        return LocalUpdates(part, torch.from_numpy(values), *sums, loss_sum)
 
     def outputs(self, theta: Vector) -> Tensor:
         """See `Backend.outputs`."""

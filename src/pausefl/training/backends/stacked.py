@@ -108,7 +108,7 @@ class Stacked(Autograd):
         self.offsets = torch.arange(n_examples, device=device)
         self.position = torch.zeros(1, dtype=torch.int64, device=device)
         self.loss_sum = torch.zeros((), device=device)
-        self.losses, self.steps = (torch.zeros(n_users, device=device) for _ in range(2))
+        self.losses, self.squares, self.steps = (torch.zeros(n_users, device=device) for _ in range(3))
         self.trainable, *self.moments = (
             torch.zeros(n_users, layout.n_trainable, device=device)
             for _ in range(1 + len(self.bench.optimizer.moments))
@@ -140,7 +140,8 @@ class Stacked(Autograd):
                 of_all[user].copy_(mine[i])
         updates = torch.cat([self.trainable[:n], *(b[:n].flatten(1) for b in self.running.values())], 1)
         made = _Awaited if self.on_gpu else LocalUpdates
-        return made(part, updates - start, self.losses[:n].clone(), self.loss_sum.clone())
+        sums = (of_users[:n].clone() for of_users in (self.losses, self.squares))
+        return made(part, updates - start, *sums, self.loss_sum.clone())
 
     def _to_device(self, values: Tensor) -> Tensor:
         """A copy on the device, for which nothing waits."""
@@ -186,7 +187,7 @@ class Stacked(Autograd):
     @property
     def _state(self) -> list[Tensor]:
         """All arrays with a row a user."""
-        return [self.trainable, *self.moments, self.steps, self.losses, *self.running.values()]
+        return [self.trainable, *self.moments, self.steps, self.losses, self.squares, *self.running.values()]
 
     @property
     def _remembered(self) -> list[tuple[Tensor, Tensor]]:
@@ -204,7 +205,7 @@ class Stacked(Autograd):
         ids = self._to_device(torch.tensor(users))
         for mine, of_all in self._remembered:
             mine[:n] = of_all.index_select(0, ids) if self.bench.optimizer.persist else 0
-        for counter in (self.position, self.losses, self.loss_sum):
+        for counter in (self.position, self.losses, self.squares, self.loss_sum):
             counter.zero_()
 
     def _fill_table(self, part: Sequence[Participation], runs: list[Run]) -> None:
@@ -252,7 +253,9 @@ class Stacked(Autograd):
         local = self.trainable[:n]
         moments = [moment[:n] for moment in self.moments]
         bench.optimizer.step_side_by_side(local, gradient, moments, self.steps[:n], self.rate)
-        self.losses[:n] += terms.detach().view(size, n, -1).sum((0, 2))
+        of_examples = terms.detach().view(size, n, -1)
+        self.losses[:n] += of_examples.sum((0, 2))
+        self.squares[:n] += of_examples.sum(2).square().sum(0)
         self.loss_sum += loss.detach()
         self.position += n * size
 
