@@ -74,8 +74,8 @@ class Dense(Backend):
             squares.append(square)
             loss_sum += loss
         values -= theta
-        sums = (torch.tensor(of_users, dtype=torch.float64) for of_users in (losses, squares))
-        return LocalUpdates(part, torch.from_numpy(values), *sums, loss_sum)
+        sums = torch.tensor([losses, squares], dtype=torch.float64)
+        return LocalUpdates(part, torch.from_numpy(values), sums[0], sums[1], loss_sum)
 
     def outputs(self, theta: Vector) -> Tensor:
         """See `Backend.outputs`."""

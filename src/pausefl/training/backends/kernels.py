@@ -40,7 +40,7 @@ def train_user(
     labels: Integers,
     batches: Integers,
     sizes: Integers,
-) -> float:  # pragma: no cover - compiled
+) -> tuple[float, float]:  # pragma: no cover - compiled
     """Train one user: for each mini-batch, a step on the mean cross-entropy.
 
     Parameters

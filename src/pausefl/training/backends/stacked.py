@@ -140,8 +140,8 @@ class Stacked(Autograd):
                 of_all[user].copy_(mine[i])
         updates = torch.cat([self.trainable[:n], *(b[:n].flatten(1) for b in self.running.values())], 1)
         made = _Awaited if self.on_gpu else LocalUpdates
-        sums = (of_users[:n].clone() for of_users in (self.losses, self.squares))
-        return made(part, updates - start, *sums, self.loss_sum.clone())
+        losses, squares = self.losses[:n].clone(), self.squares[:n].clone()
+        return made(part, updates - start, losses, squares, self.loss_sum.clone())
 
     def _to_device(self, values: Tensor) -> Tensor:
         """A copy on the device, for which nothing waits."""
