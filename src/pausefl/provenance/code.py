@@ -106,7 +106,7 @@ def _read(path: Path, module: str, bare: bool) -> tuple[str, list[str]]:
             base = resolve_name("." * node.level + (node.module or ""), package)
             imported += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     beside = _beside(path.parent) if re.match(r"pausefl\.\w+\.", module) else ""
-    return hashlib.sha256((ast.dump(tree) + beside).encode()).hexdigest(), imported
+    return hashlib.sha256((ast.unparse(tree) + beside).encode()).hexdigest(), imported
 
 
 @cache
