@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, Subset
+
+from pausefl.data.dataset import Dataset
+from pausefl.errors import PauseflError
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,3 +50,57 @@ def test_the_table_of_noise_is_that_of_its_page(
     monkeypatch.setattr("sys.argv", ["aggregate_noise.py", "--groups", *(f"cifar10_{one}" for one in kinds)])
     script("aggregate_noise").main()
     assert capsys.readouterr().out.strip() in (ROOT / "docs/findings.md").read_text("utf-8")
+
+
+def test_the_engine_for_the_authors_program_trains_as_plain_pytorch(
+    script: Any, digits: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two rounds of FedAvg without privacy, on the mini-batches that a loader draws."""
+    monkeypatch.chdir(ROOT)
+    authors = script("authors_code")
+    engine, own = authors.Engine("mnist_small_authors", digits), np.arange(90).reshape(3, 30)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16), nn.ReLU())
+    model.append(nn.Linear(16, 10))
+    replicas = [copy.deepcopy(model) for _ in own]
+    optimizers = [torch.optim.Adam(replica.parameters(), lr=0.01) for replica in replicas]
+    x = authors.scaled(digits.train_x)
+    numbered = authors.Examples(digits, True, True)
+    users = {
+        k: SimpleNamespace(
+            user_idx=k, data_loader=DataLoader(Subset(numbered, mine.tolist()), batch_size=20, shuffle=True)
+        )
+        for k, mine in enumerate(own)
+    }
+    options = SimpleNamespace(local_iterations=100, privacy=False)
+    for t in range(2):
+        engine.distribute_model(users, model)
+        for replica in replicas:
+            replica.load_state_dict(model.state_dict())
+        for k, user in users.items():
+            torch.manual_seed(10 * t + k)
+            loss = engine.train_one_epoch(user, None, options)
+            torch.manual_seed(10 * t + k)
+            losses = []
+            for numbers, labels in user.data_loader:
+                losses.append(functional.cross_entropy(replicas[k](x[numbers[:, 0, 0, 0].long()]), labels))
+                optimizers[k].zero_grad()
+                losses[-1].backward()
+                optimizers[k].step()
+            assert loss == pytest.approx((2 * losses[0].item() + losses[1].item()) / 3, rel=1e-4)
+        engine.aggregate(users, model, [0, 1, 2], None, options)
+        states = [replica.state_dict() for replica in replicas]
+        model.load_state_dict({key: sum(state[key] for state in states) / 3 for key in states[0]})
+    values = torch.cat([parameter.detach().ravel() for parameter in model.parameters()]).numpy()
+    np.testing.assert_allclose(engine.theta, values, atol=1e-5)
+    accuracy, _ = engine.test(DataLoader(authors.Examples(digits, False, True)), model, None, options)
+    outputs = model(authors.scaled(digits.test_x)).argmax(1).numpy()
+    assert accuracy == pytest.approx(100 * np.mean(outputs == digits.test_y))
+
+
+def test_logs_of_the_authors_are_read_by_selector(script: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints/archive/MNIST with FC2/30 choose 5/all users without privacy"
+    folder.mkdir(parents=True)
+    (folder / "run.log").write_text("avg train loss 2.395, val loss 2.293, avg val acc 16.39%\n" * 2)
+    assert script("authors_code").logged(tmp_path, 1, "all users", False) == ["16.39", "16.39"]
+    with pytest.raises(PauseflError, match=r"random/run\.log is missing"):
+        script("authors_code").logged(tmp_path, 1, "random", True)

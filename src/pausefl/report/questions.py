@@ -193,8 +193,8 @@ def _by_source(
         scenario, metric, ours, theirs = question.gap
         for source, name in ((AS_WRITTEN, scenario), (AS_RUN, as_run(scenario))):
             if name in rounds:
-                found[source] = _gap(rounds[name], metric, ours, theirs)
-        log = _gap(logs[as_run(scenario)], metric, ours, theirs) if as_run(scenario) in logs else None
+                found[source] = gap_between(rounds[name], metric, ours, theirs)
+        log = gap_between(logs[as_run(scenario)], metric, ours, theirs) if as_run(scenario) in logs else None
         found[LOG] = log if log is not None and log.of else None
     elif question.name == "agreement":
         found = {AS_WRITTEN: _agreement(rounds, logs, ""), AS_RUN: _agreement(rounds, logs, "_as_run")}
@@ -205,8 +205,11 @@ def _by_source(
     yield from ((source, answer) for source, answer in found.items() if answer is not None)
 
 
-def _gap(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
-    """Gap between two selectors over the seeds of both, as claims measure it; None without common seeds."""
+def gap_between(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
+    """Gap between two selectors over the seeds of both, as claims measure it; None without common seeds.
+
+    ``metric`` is one of `METRICS`; of ``first``, the first selector that ran counts.
+    """
     runs, ratio = replicates(rounds), metric != "accuracy_in_time"
     selector = next((name for name in first if name in set(rounds["selector"])), "")
     low, high = pair_gaps(METRICS[metric], runs, selector, second, ratio).T

@@ -190,7 +190,12 @@ def answers(root: Path) -> pd.DataFrame:
     """Answers of the published runs to the questions that a reader asks first."""
     rounds = overview_rounds(root)
     curves = read_table(root / "results/published/studies" / questions.LONG_RUNS / questions.CURVES)
-    return questions.answers(rounds, curves, questions.logs(questions.logged(root / "config/scenarios")))
+    return questions.answers(rounds, curves, _logs(root))
+
+
+def _logs(root: Path) -> dict[str, pd.DataFrame]:
+    """Rounds of the authors' logs."""
+    return questions.logs(questions.logged(root / "config/scenarios"))
 
 
 def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
@@ -274,13 +279,11 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     found, templates = answers(root), root / "docs/templates"
-    made = Numbers(published.judged, found, root / "results/published", _published(root).experiments)
+    runs = _published(root).experiments
+    made = Numbers(published.judged, found, root / "results/published", runs, _logs(root))
     tables = {
         "docs/artifact.md": {"claims": published.table()},
-        "README.md": {
-            "findings": render("readme.md.jinja", made, templates),
-            "questions": questions.to_markdown(found),
-        },
+        "README.md": {"findings": render("readme.md.jinja", made, templates)},
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),

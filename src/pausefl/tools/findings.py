@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import jinja2
 import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
+from pausefl.claims.page import summary_line
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
@@ -32,6 +33,8 @@ class Numbers:
         Folder of the published runs.
     experiments
         The runs in it that count.
+    logs
+        Rounds of the authors' logs by scenario, those of `pausefl.report.questions.logs`.
     """
 
     def __init__(
@@ -40,10 +43,12 @@ class Numbers:
         answers: pd.DataFrame,
         published: Path,
         experiments: Iterable[Experiment],
+        logs: Mapping[str, pd.DataFrame],
     ) -> None:
         self.verdicts = {(one.claim.id, one.reading): one for one in judged}
+        self.table = answers
         self.answers = {(row["question"], row["source"]): row for row in answers.to_dict("records")}
-        self.published, self.experiments = published, list(experiments)
+        self.published, self.experiments, self.logs = published, list(experiments), logs
 
     def gap(self, claim: str, where: str, question: str) -> Comparison:
         """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
@@ -74,6 +79,22 @@ class Numbers:
         lags = sorted(-one.gap for one in found if one.made and where in one.where)
         return span(f"{lag:.0f}" for lag in lags)
 
+    def log_gap(self, where: str, metric: str, first: str, second: str) -> str:
+        """The gap between two selectors in the authors' log of a scenario as run, as claims measure it."""
+        found = questions.gap_between(self.logs[where], metric, (first,), second)
+        assert found is not None, f"the log of {where} has no {first} or {second}"
+        return shown(found.value, "points" if metric == "accuracy_in_time" else RATIO)
+
+    @property
+    def log_behind(self) -> str:
+        """Least and greatest lag behind FedAvg without privacy in the logs on CIFAR-10: ``7 to 15``."""
+        found = [
+            questions.gap_between(log, "accuracy_in_time", ("pause",), "fedavg_no_privacy")
+            for name, log in self.logs.items()
+            if name.startswith("cifar10")
+        ]
+        return span(f"{lag:.0f}" for lag in sorted(-one.value for one in found if one is not None and one.of))
+
     def finding(self, claim: str) -> str:
         """What was found on a claim: ``mixed as written, undecided as run``."""
         found = {reading: one.finding for (name, reading), one in self.verdicts.items() if name == claim}
@@ -94,6 +115,16 @@ class Numbers:
     def counted(self, question: str, source: str) -> str:
         """An answer to a question of `pausefl.report.questions` that is a count: ``27 of 28``."""
         return questions.shown(self.answers[question, source])
+
+    @property
+    def questions(self) -> str:
+        """The table of answers to what a reader asks first, in Markdown."""
+        return questions.to_markdown(self.table)
+
+    @property
+    def verdict_counts(self) -> str:
+        """How many claims have each verdict as written: ``2 supported, 5 mixed``."""
+        return summary_line(self.verdicts.values())
 
     @property
     def n_runs(self) -> int:
@@ -130,7 +161,21 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "interval": interval,
         "n_seeds": lambda one: len(one.seeds),
     }
-    asked = ("gap", "gaps", "behind", "finding", "votes", "counted", "seeds", "n_runs", "n_on_gpu")
+    asked = (
+        "gap",
+        "gaps",
+        "log_gap",
+        "log_behind",
+        "verdict_counts",
+        "questions",
+        "behind",
+        "finding",
+        "votes",
+        "counted",
+        "seeds",
+        "n_runs",
+        "n_on_gpu",
+    )
     values = {name: getattr(numbers, name) for name in asked}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
 
