@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy.typing as npt
 
 from pausefl.errors import DataError
-from pausefl.files import check_readable
+from pausefl.files import check_readable, path_of
 from pausefl.streams import Streams
 
 #: Random choices of a source are part of the source: one fixed seed, the same for every experiment.
@@ -79,7 +79,7 @@ class Source(ABC):
 
     def paths(self, root: Path) -> list[Path]:
         """Absolute paths of the raw files or folders."""
-        return [root.absolute() / self._filled(name) for name in self.files]
+        return [root.absolute() / path_of(self._filled(name)) for name in self.files]
 
     def _filled(self, text: str) -> str:
         keys = [key for _, key, _, _ in Formatter().parse(text) if key]
