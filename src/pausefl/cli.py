@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import resource
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ import typer
 
 from pausefl import __version__
 from pausefl.errors import ConfigError, PauseflError, StoppedError, suggest
+from pausefl.files import path_of
 from pausefl.stderr import heard
 
 if TYPE_CHECKING:
@@ -344,9 +346,13 @@ def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
 
 def main() -> None:
     """Entry point. Errors that a user can act on appear as one message, without a traceback."""
+    # A command writes files, and figures need no window or notebook that the caller may have asked for.
+    os.environ["MPLBACKEND"] = "agg"
+    # Shells leave ~ as it is behind an option's name: --out=~/run.
+    arguments = [re.sub(r"^(--[\w-]+=)?(~.*)", _with_home, one) for one in sys.argv[1:]]
     with heard():
         try:
-            app()
+            app(arguments)
         except StoppedError as stopped:
             typer.echo(str(stopped), err=True)
             raise SystemExit(os.EX_TEMPFAIL) from None
@@ -363,6 +369,11 @@ def main() -> None:
             if not isinstance(error, OSError):
                 raise
             _fail(_short(error))
+
+
+def _with_home(found: re.Match[str]) -> str:
+    """The value of an option, or an argument, with a home folder in place of ``~``."""
+    return (found[1] or "") + str(path_of(found[2]))
 
 
 def _short(error: Exception) -> str:

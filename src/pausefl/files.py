@@ -18,6 +18,11 @@ from pausefl.errors import PauseflError
 _LOCK = "job.lock"
 
 
+def path_of(text: str | os.PathLike[str]) -> Path:
+    """A path that a user gives, where ``~`` is a home folder, as in a shell."""
+    return Path(os.path.expanduser(text))
+
+
 def check_readable(path: Path, error: type[PauseflError] = PauseflError) -> None:
     """Raise ``error`` unless a path is a file that can be read: not a folder, a pipe or a device."""
     if problem := _why_unreadable(path):

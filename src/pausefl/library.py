@@ -32,6 +32,7 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.watcher import Watcher
+from pausefl.files import path_of
 from pausefl.runs import collected
 from pausefl.runs.run import Run as Run
 from pausefl.runs.run import rounds_of
@@ -82,7 +83,7 @@ def load_scenario(source: str | os.PathLike[str]) -> Scenario:
     PauseflError
         If there is none, naming the nearest one, or if anything in it is wrong, naming the key.
     """
-    path = Path(source)
+    path = path_of(source)
     if path.suffix not in (".yaml", ".yml"):
         return settings.load_scenario(str(source), _shipped())
     if path.suffix != ".yaml" or not path.is_file():
@@ -260,7 +261,7 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     PauseflError
         If a file is missing or damaged, or the files are not of one run.
     """
-    return collected.read_run(Path(folder))
+    return collected.read_run(path_of(folder))
 
 
 def collect(runs: Iterable[Run]) -> pd.DataFrame:
@@ -314,7 +315,7 @@ def plot(
     PauseflError
         If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
     """
-    plotted = plot_to(runs, figure, None if out is None else Path(out))[0]
+    plotted = plot_to(runs, figure, None if out is None else path_of(out))[0]
     from pausefl.figures.any_runs import show_in_notebooks
 
     show_in_notebooks()
@@ -332,7 +333,7 @@ def plot_to(
             f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
         ) from None
     several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
-    parts = ([one] if isinstance(one, Run) else collected.runs_in(Path(one)) for one in several)
+    parts = ([one] if isinstance(one, Run) else collected.runs_in(path_of(one)) for one in several)
     kind, plotted = plot_runs([run for part in parts for run in part], figure)
     file = Path(f"{kind}.png") if out is None and default else out
     if file is not None:

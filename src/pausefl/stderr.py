@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -41,7 +42,12 @@ class _Heard:
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Send what standard error does not take to standard output, and nowhere if that fails, too."""
+    """Send what standard error does not take to standard output, and nowhere if that fails, too.
+
+    Characters that standard output does not have are replaced there; standard error does so anyhow.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     for number in range(3):
         try:
             os.fstat(number)

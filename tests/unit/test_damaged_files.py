@@ -45,7 +45,7 @@ def finished(
     """A folder with a prepared data set, a partition, and two finished runs, alone and collected."""
     folder = tmp_path_factory.mktemp("finished")
     digits.save(folder / "digits.npz")
-    share_out(demo, 0).save(folder / "partition.npz")
+    share_out(demo, 0).save(folder / "partition.npz", "digits/iid/seed-0")
     for selector in ("pause", "random"):
         run_job(Job(demo, selector, 0, 5, device="cpu"), digits, share_out(demo, 0), folder / selector)
     write((read_run(folder / selector) for selector in ("pause", "random")), folder / "demo_small")
@@ -86,7 +86,7 @@ MADE = {
 #: Files beside a finished run, and what reads them.
 WRITTEN: dict[str, Callable[[Path], object]] = {
     "digits.npz": lambda folder: load_dataset(folder / "digits.npz"),
-    "partition.npz": lambda folder: load_partition(folder / "partition.npz"),
+    "partition.npz": lambda folder: load_partition(folder / "partition.npz", "digits/iid/seed-0"),
     **{f"pause/{name}": lambda folder: read_run(folder / "pause") for name in RUN_FILES},
     **{f"demo_small/{name}": lambda folder: read_run(folder / "demo_small/pause/seed-0") for name in FILES},
 }

@@ -54,3 +54,22 @@ def test_damaged_prepared_data_name_the_file(copy: Checkout) -> None:
     output = copy.snakemake("--cores", "1", ok=False)
     assert "digits-test0.2.npz" in output
     assert not list((copy.root / "results").glob("runs/*/*/*/summary.json"))
+
+
+def test_the_partition_of_other_settings_is_refused(copy: Checkout) -> None:
+    (mine,) = copy.root.glob("data/partitions/digits-*/*-K4-*/seed-0.npz")
+    # The other is made by the workflow, too, and put in its place.
+    other = mine.with_name("seed-1.npz")
+    shutil.rmtree(copy.root / "results")
+    shutil.copy(other, mine)
+    output = copy.snakemake("--cores", "1", "tiny", ok=False)
+    name = mine.relative_to(copy.root / "data/partitions").parent
+    assert f"seed-0.npz: is partition {name}/seed-1, and {name}/seed-0 is needed; " in output
+    assert not list(copy.root.glob("results/runs/tiny/*/seed-0/summary.json"))
+
+
+def test_numbers_of_the_command_line_are_numbers(checkout: Checkout) -> None:
+    row = "experiments=[{scenario: tiny, selectors: [pause], seeds: [7, 8]}]"
+    assert checkout.planned("--config", row, "--", "tiny")["job"] == 2
+    output = refusal(checkout, "--config", row.replace("8", "x"), "--", "tiny")
+    assert "experiments.0.seeds.1 = 'x' must be a valid integer" in output

@@ -10,6 +10,7 @@ from pausefl.figures.kinds import FIGURES, TABLES, kinds_of
 from pausefl.plugins import from_folder
 from pausefl.provenance import code_hash, job_code
 from pausefl.report import questions
+from pausefl.schema.yaml import typed
 from pausefl.settings import home, read_yaml
 from pausefl.workflow import checks, contents, plan, targets
 from pausefl.workflow.project import Project
@@ -33,6 +34,9 @@ def checked(action, *arguments):
 BESIDE = Path(str(workflow.current_basedir)).parents[1]
 for configfile in workflow.configfiles:  # refuses equal keys, of which Snakemake would take the last
     checked(read_yaml, Path(configfile))
+
+# Snakemake has text for the numbers that are in lists and mappings of its command line.
+config |= {key: typed(config[key]) for key in workflow.config_settings.config if key in config}
 
 # Of the configuration `W`: `own` are names of its scenarios, `scenarios` these and the demo's by name, `job_scenarios` also
 # those of studies that train; `experiments` are the jobs of a scenario; `figures` have a scenario and what it asks for; `studies`,

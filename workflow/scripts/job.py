@@ -5,7 +5,7 @@ from pausefl.workflow.step import logged
 from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
-from pausefl.data.partition import load_partition
+from pausefl.data.partition import load_partition, partition_key, partition_name
 from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
@@ -18,7 +18,9 @@ with logged(snakemake.log[0]) as note:
     scenario, out = scenario_of_job(snakemake.params.settings), Path(snakemake.output.summary).parent
     n_rounds = scenario.training.n_rounds
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
-    dataset, partition = load_dataset(Path(files.data)), load_partition(Path(files.partition))
+    key = partition_key(scenario.data, scenario.partition, scenario.network.n_users)
+    name = partition_name(Path(files.data).stem, key, job.seed)
+    dataset, partition = load_dataset(Path(files.data)), load_partition(Path(files.partition), name)
     trained = Path(files.trained_by[0]).parent if files.trained_by else None
     if not (trained and under_another_reward(job, dataset, partition, trained, out)):
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:

@@ -5,12 +5,12 @@ from pausefl.workflow.step import logged
 from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
-from pausefl.data.partition import make_partition
+from pausefl.data.partition import make_partition, partition_name
 from pausefl.streams import Streams
 
-params = snakemake.params
+params, wildcards = snakemake.params, snakemake.wildcards
 with logged(snakemake.log[0]):
     labels = load_dataset(Path(snakemake.input[0])).train_y
-    streams = Streams(int(snakemake.wildcards.seed))
-    partition = make_partition(labels, params.data, params.partition, params.n_users, streams)
-    partition.save(Path(snakemake.output[0]))
+    seed = int(wildcards.seed)
+    partition = make_partition(labels, params.data, params.partition, params.n_users, Streams(seed))
+    partition.save(Path(snakemake.output[0]), partition_name(wildcards.dataset, wildcards.partition, seed))

@@ -5,15 +5,17 @@ from pausefl.workflow.step import logged
 from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
-from pausefl.data.partition import load_partition
+from pausefl.data.partition import load_partition, partition_name
 from pausefl.figures.partition import plot_partition
 from pausefl.figures.style import theme
 from pausefl.files import replacing
 
 with logged(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))
-    partition = load_partition(Path(snakemake.input.partition))
-    settings, seed = snakemake.params.partition, snakemake.wildcards.seed
+    settings, wildcards = snakemake.params.partition, snakemake.wildcards
+    seed = int(wildcards.seed)
+    name = partition_name(wildcards.dataset, wildcards.partition, seed)
+    partition = load_partition(Path(snakemake.input.partition), name)
     title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
     with theme():
         figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title)

@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.errors import ConfigError, DataError
+from pausefl.files import path_of
 from pausefl.plugins import Plugins
 from pausefl.streams import Streams
 
@@ -285,7 +285,7 @@ class Measured(_Normal):
 def _rows(file: str, columns: tuple[str, ...]) -> list[tuple[float, ...]]:
     """The rows of a CSV file with some columns of numbers; `DataError` if it has none such."""
     try:
-        with Path(file).expanduser().open(encoding="utf-8", newline="") as lines:
+        with path_of(file).open(encoding="utf-8", newline="") as lines:
             rows = [tuple(float(row[name]) for name in columns) for row in csv.DictReader(lines)]
     except OSError as error:
         raise DataError(f"network.latency_file = '{file}' cannot be read ({error.strerror})") from None

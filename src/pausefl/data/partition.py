@@ -21,11 +21,12 @@ import numpy.typing as npt
 from pausefl.data.dataset import read_arrays, write_arrays
 from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.errors import DataError
+from pausefl.files import remedy
 from pausefl.streams import Streams
 
 IntArray = npt.NDArray[np.int64]
 
-_KIND = "pausefl partition 1"
+_KIND = "pausefl partition 2"
 
 #: Draws of labels by a Dirichlet distribution before giving up.
 _MOST_DRAWS = 1000
@@ -57,23 +58,23 @@ class Partition:
         """Number of examples of each user: int64, shape (K,)."""
         return np.array([len(indices) for indices in self.users], dtype=np.int64)
 
-    def save(self, path: Path) -> None:
-        """Write to ``path`` (npz), atomically."""
-        indices = np.concatenate(self.users)
-        write_arrays(
-            path, _KIND, sizes=self.sizes, indices=indices, quality=self.quality, validation=self.validation
-        )
+    def save(self, path: Path, name: str) -> None:
+        """Write to ``path`` (npz), atomically, with its `partition_name`."""
+        shares = {"sizes": self.sizes, "indices": np.concatenate(self.users), "quality": self.quality}
+        write_arrays(path, _KIND, name=np.array(name), **shares, validation=self.validation)
 
 
-def load_partition(path: Path) -> Partition:
-    """Read what `Partition.save` wrote.
+def load_partition(path: Path, name: str) -> Partition:
+    """Read the partition of this name that `Partition.save` wrote.
 
     Raises
     ------
     DataError
-        If the file is missing, truncated, corrupt or of another kind.
+        If the file is missing, truncated, corrupt or of another kind, or holds another partition.
     """
-    arrays = read_arrays(path, _KIND, ("sizes", "indices", "quality", "validation"))
+    arrays = read_arrays(path, _KIND, ("name", "sizes", "indices", "quality", "validation"))
+    if (found := str(arrays.pop("name"))) != name:
+        raise DataError(f"{path}: is partition {found}, and {name} is needed{remedy(path)}")
     _check_arrays(path, **arrays)
     users = np.split(arrays["indices"], np.cumsum(arrays["sizes"])[:-1])
     return Partition(tuple(users), arrays["quality"], arrays["validation"])
@@ -124,6 +125,11 @@ def partition_key(data: DataSettings, settings: PartitionSettings, n_users: int)
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
     return f"{settings.labels}-{settings.sizes}{concentration}-K{n_users}-{digest}"
+
+
+def partition_name(dataset: str, key: str, seed: int) -> str:
+    """A partition by the name of its data set, its `partition_key` and its seed: all that determines it."""
+    return f"{dataset}/{key}/seed-{seed}"
 
 
 def make_partition(

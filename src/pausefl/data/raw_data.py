@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,9 @@ def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Pat
     source, root, made_from = settings.source, raw.root.absolute(), source_class(settings, raw)
     listing = "".join(f"\n  {path}" for path in missing)
     lines = [f"data set '{source}' needs raw files that do not exist:{listing}", problem]
+    near = [root.parent, *sorted(filter(Path.is_dir, root.iterdir()))] if root.is_dir() else []
+    if other := next((one for one in near if not missing_files(settings, replace(raw, root=one))), None):
+        lines.append(f"They are below {other}: set data_root to it.")
     if source in raw.folders:
         lines.append(f"Correct image_folders.{source}, a path below data_root = {root} or an absolute one.")
     elif "folder" in arguments(made_from):

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
+from pausefl.files import path_of
 from pausefl.plugins import check_arguments
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, Natural, NonNegative, OneOf, Positive, Real, Several, Text, Whole
@@ -22,6 +23,9 @@ class RawData:
     root: Path
     download: bool
     folders: dict[str, str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", path_of(self.root))
 
 
 class DataSettings(Settings):

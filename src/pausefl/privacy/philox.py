@@ -9,8 +9,9 @@ vectors, and noise costs less than the update to which it is added.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pausefl.compiling import njit
 
 #: Counters of one pass, whose samples stay in a core's cache.
 _BLOCK = 256

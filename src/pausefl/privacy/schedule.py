@@ -13,6 +13,10 @@ from pausefl.plugins import Plugins
 
 Floats = NDArray[np.float64]
 
+#: Above it e^x may overflow and e^-x lose digits, so a budget is written with a smaller exponent. Below it
+#: the last digits are those of published results.
+_LARGE = 600.0
+
 
 class Schedule(ABC):
     """Budgets eps_1, eps_2, … of a user's participations; their sum is at most eps_bar.
@@ -61,7 +65,9 @@ class GeometricSchedule(Schedule):
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
         i = np.asarray(participation, dtype=np.float64)
-        return np.asarray(self.epsilon_total * np.expm1(self.decay) * np.exp(-self.decay * i))
+        early = self.epsilon_total * np.expm1(min(self.decay, _LARGE)) * np.exp(-self.decay * i)
+        late = -self.epsilon_total * np.expm1(-self.decay) * np.exp(-self.decay * (i - 1))
+        return np.asarray(np.where(self.decay * i < _LARGE, early, late))
 
     def spent(self, participations: ArrayLike) -> Floats:
         """See `Schedule.spent`: eps_bar (1 - e^(-eta n))."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pausefl.data.sources import SOURCES
+from pausefl.files import path_of
 
 if TYPE_CHECKING:
     from pausefl.settings import Scenario
@@ -37,7 +38,7 @@ def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:
     parts = [*scenario.parts(selectors), source, *([source.in_folder] if source.in_folder else [])]
     code = code_hash("pausefl.federated.run", "pausefl.selectors.making", parts=parts)
     file = scenario.network.latency_file
-    if file is None or not (path := Path(file).expanduser()).is_file():
+    if file is None or not (path := path_of(file)).is_file():
         return code
     return hashlib.sha256(code.encode() + path.read_bytes()).hexdigest()[:16]
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from pausefl import hashing
 from pausefl.errors import PauseflError
-from pausefl.files import check_writable, remedy
+from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.changes import differing, flattened, replaced
@@ -113,7 +113,7 @@ class Run:
         from pausefl.federated.job import check_free, write_files
         from pausefl.federated.simulation import Result
 
-        out = Path(folder)
+        out = path_of(folder)
         check_writable(out)
         check_free(out)
         if (out / "summary.json").exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar, cast
@@ -141,6 +142,8 @@ Seed = Annotated[int, Whole(ge=0, le=2**63 - 1)]
 NonNegative = Annotated[float, Real(ge=0)]
 Positive = Annotated[float, Real(gt=0)]
 Text = Annotated[str, Strict(), Field(min_length=1)]
+#: A file or a folder, where ``~`` is a home folder.
+Place = Annotated[str, Strict(), Field(min_length=1), AfterValidator(os.path.expanduser)]
 #: A name of a file, a folder or a target.
 Name = Annotated[
     str, Strict(), AfterValidator(_named), WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$"})

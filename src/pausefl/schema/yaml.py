@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,18 @@ def parse(path: Path, text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: expected a mapping of keys to values")
     return document
+
+
+def typed(value: Any) -> Any:
+    """A value of Snakemake's ``--config``, which has text for numbers in lists and mappings."""
+    if isinstance(value, dict):
+        return {key: typed(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [typed(below) for below in value]
+    with suppress(ConfigError):
+        found = parse_value(value, "") if isinstance(value, str) else value
+        return found if found is None or isinstance(found, bool | int | float) else value
+    return value
 
 
 def parse_value(text: str, origin: str) -> Any:

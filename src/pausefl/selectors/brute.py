@@ -53,12 +53,11 @@ class BrutePause(Search):
 
         _check_size(len(users), objective.n_selected)
         order = rng.permutation(len(users))  # so that rounding favours no user number
-        return order[
-            enumerate_selections(
-                objective.bound[order],
-                objective.score[order],
-                objective.cluster[order],
-                objective.costs,
-                rng,
-            )
-        ]
+        best: Users = enumerate_selections(
+            objective.bound[order],
+            objective.score[order],
+            objective.cluster[order],
+            objective.costs,
+            rng,
+        )
+        return order[best]

@@ -17,9 +17,9 @@ Ties between pivots, and between users whose exchange changes nothing, are broke
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pausefl.compiling import njit
 from pausefl.selectors.search import Objective
 
 Floats = NDArray[np.float64]

@@ -14,9 +14,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pausefl.compiling import njit
 from pausefl.selectors.search import Objective
 
 Floats = NDArray[np.float64]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pausefl.compiling import njit
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

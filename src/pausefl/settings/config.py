@@ -12,7 +12,7 @@ from pausefl.data.settings import RawData
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Distinct, Flag, OneOf, Seed, Several, Text
+from pausefl.schema.types import Distinct, Flag, OneOf, Place, Seed, Several, Text
 from pausefl.schema.yaml import read_yaml
 from pausefl.settings.load import SHIPPED, check_folder, home, load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
@@ -41,10 +41,10 @@ class ConfigFile(Settings):
     image_folders: dict[Annotated[str, OneOf([name for name, r in SOURCES.items() if r.in_folder])], Text]
     """Folders of images in place of official files, by data source, for example CIFAR-10 re-encoded as JPEG.
     Each is a folder under `data_root` with train/CLASS/ and test/CLASS/ inside; {} for none."""
-    scenarios: Text
+    scenarios: Place
     """Folder of the scenario files NAME.yaml; relative paths start at the working directory. A scenario that
     is not there is looked for in `config/scenarios`."""
-    studies: str | None
+    studies: Place | None
     """File of the studies; a relative path starts at the working directory, null for none."""
     runs: Literal["computed", "published"] = "computed"
     """`computed`: what is missing is run. `published`: tables, figures and verdicts are made from

@@ -31,6 +31,7 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.federated.untrained import Repeated, selection_only
+from pausefl.files import path_of
 from pausefl.library import data_of_job
 from pausefl.plugins import arguments
 from pausefl.provenance import hardware, versions
@@ -235,6 +236,7 @@ def main(
 ) -> None:
     """Replay every published run without training, or train named ones again."""
     found: list[str] = []
+    published, scenarios = path_of(published), path_of(scenarios)
     try:
         folders = dict(item.split("=", 1) for item in data_folder or [])
         raw = RawData(root=data_root, download=False, folders=folders)

@@ -14,6 +14,7 @@ from pausefl.data.raw_data import dataset_key, is_downloadable, missing_files, r
 from pausefl.data.sources.torchvision_download import Official
 from pausefl.federated.runnable import trains_alike
 from pausefl.figures.kinds import kinds_of
+from pausefl.files import path_of
 from pausefl.selectors import SELECTORS
 from pausefl.settings import (
     SHIPPED,
@@ -241,6 +242,7 @@ def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:
     located = dict(document)
     for key in ("scenarios", "studies"):
         value = located.get(key)
-        if isinstance(value, str) and not Path(value).exists():
-            located[key] = str(root / value)
+        if isinstance(value, str):
+            path = path_of(value)
+            located[key] = str(path if path.exists() else root / path)
     return located

@@ -22,6 +22,9 @@ def _end(kind: type[BaseException], error: BaseException, trace: TracebackType |
 
 sys.excepthook = _end
 
+# A step writes files: the window or notebook that a caller may have asked figures of is not there.
+os.environ["MPLBACKEND"] = "agg"
+
 # What a script imports is no garbage: until it has begun, looking for some takes a tenth of a short step.
 gc.disable()
 

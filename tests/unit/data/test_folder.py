@@ -111,3 +111,68 @@ def test_more_than_eight_bits_are_refused(pets: Path) -> None:
     path = pets / "pets" / "train" / "cat" / "000.png"
     Image.fromarray(np.full((10, 12), 40_000, np.uint16)).save(path)
     assert refusal(prepare, PETS, raw(pets)).startswith(f"{path}: more than 8 bits a channel")
+
+
+def test_every_image_that_pillow_reads_is_read(pets: Path) -> None:
+    for suffix in ("jfif", "gif", "tif", "webp", "JPG"):
+        write_images(pets / "pets/train/cat", 1, shade=10, suffix=suffix)
+    assert prepare(PETS, raw(pets)).train_x.shape == (17, 3, 10, 12)
+    for name in ("000.heic", "001.heic", "2.svg"):
+        (pets / "pets/train/cat" / name).touch()
+    assert "does not read: 2 .heic, 1 .svg; " in refusal(prepare, PETS, raw(pets))
+
+
+def test_what_macos_puts_into_archives_is_no_class(pets: Path) -> None:
+    write_images(pets / "pets/train/__MACOSX", 1)
+    write_images(pets / "pets/train/.thumbs", 1)
+    assert prepare(PETS, raw(pets)).n_classes == 2
+
+
+TRAIN_AND_TEST = [("pets/train", "pets/training"), ("pets/test", "pets/testing")]
+DEEPER = [(f"pets/{one}", f"pets/{one}/images") for one in ("train/cat", "train/dog", "test/cat", "test/dog")]
+
+
+@pytest.mark.parametrize("test_fraction", [None, 0.2])
+@pytest.mark.parametrize("action", [prepare, check_available])
+@pytest.mark.parametrize(
+    ("moves", "holding", "advice"),
+    [
+        (TRAIN_AND_TEST, "testing/cat", "call two of the folders testing, training 'train' and 'test'"),
+        (TRAIN_AND_TEST[1:], "testing/cat", "call two of the folders testing, train 'train' and 'test'"),
+        (
+            [("pets/train", "pets/all/training"), ("pets/test", "pets/all/testing")],
+            "all/testing/cat",
+            "call two of the folders testing, training 'train' and 'test' and name {pets}/all",
+        ),
+        ([("pets/train", "pets/all/train"), ("pets/test", "pets/all/test")], "all/test", "name {pets}/all"),
+        ([("pets/train", "pets/all"), ("pets/test", "test")], "all/cat", "name {pets}/all and set data.test"),
+        (DEEPER, "train/cat/images", "move what is in each 'images' to the folder above"),
+        ([("pets/train/cat", "cats"), ("pets", "rest"), ("cats", "pets")], ".", "name the folder above"),
+    ],
+)
+def test_images_in_other_folders_are_found(
+    pets: Path,
+    moves: list[tuple[str, str]],
+    holding: str,
+    advice: str,
+    action: Callable[..., object],
+    test_fraction: float | None,
+) -> None:
+    for old, new in moves:
+        shutil.move(pets / old, pets / "moved")
+        (pets / new).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(pets / "moved", pets / new)
+    (pets / "pets/__MACOSX/.x").mkdir(parents=True)
+    text = refusal(action, source("imagefolder", folder="pets", test_fraction=test_fraction), raw(pets))
+    assert holding in text
+    assert advice.format(pets=pets / "pets") in text
+    assert "MACOSX" not in text
+    assert "test split has to be made" not in text
+
+
+def test_a_data_root_one_level_off_is_named(pets: Path) -> None:
+    (pets / "data").mkdir()
+    shutil.move(pets / "pets", pets / "data/pets")
+    for root in (pets, pets / "data/pets"):
+        text = refusal(check_available, PETS, raw(root))
+        assert f"They are below {pets}/data: set data_root to it" in text

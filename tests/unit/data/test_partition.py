@@ -323,11 +323,13 @@ def test_more_than_the_split_has_is_refused(
 def test_round_trip_through_a_file(tmp_path: Path) -> None:
     saved = make_partition(classes_of(3000), data_of(100), dominant(), 30, Streams(1))
     path = tmp_path / "p.npz"
-    saved.save(path)
-    assert_equal(saved, load_partition(path))
+    saved.save(path, "mnist/dominant/seed-1")
+    assert_equal(saved, load_partition(path, "mnist/dominant/seed-1"))
+    with pytest.raises(DataError, match=r"p\.npz: is partition mnist/dominant/seed-1, and mnist/iid/s"):
+        load_partition(path, "mnist/iid/seed-1")
     path.write_bytes(path.read_bytes()[:700])
     with pytest.raises(DataError, match=r"p\.npz: truncated or corrupt"):
-        load_partition(path)
+        load_partition(path, "mnist/dominant/seed-1")
 
 
 def scenario(partition: PartitionSettings, data: DataSettings, n_users: int = 30) -> Scenario:

@@ -62,6 +62,26 @@ def test_cifar10_files_are_read_in_order(tmp_path: Path, monkeypatch: pytest.Mon
     np.testing.assert_array_equal(data.train_y[::4], np.arange(5))
 
 
+@pytest.mark.parametrize("name", ["{}-{}-ubyte.gz", "{}.{}-ubyte", "{}.{}-ubyte.gz"])
+def test_files_under_the_names_of_archives_are_read(fake: Path, name: str) -> None:
+    images = fake / "FashionMNIST/raw/train-images-idx3-ubyte"
+    with images.open("r+b") as file:
+        file.seek(16 + 28 * 28)
+        file.write(b"\x07")
+    for path in raw_files(FASHION, raw(fake)):
+        content = path.read_bytes()
+        path.unlink()
+        stem, _, kind = path.name.removesuffix("-ubyte").rpartition("-")
+        renamed = path.with_name(name.format(stem, kind))
+        renamed.write_bytes(gzip.compress(content, 1) if renamed.suffix == ".gz" else content)
+    assert missing_files(FASHION, raw(fake)) == []
+    pixels = prepare(FASHION, raw(fake)).train_x
+    assert (pixels[1, 0, 0, 0], pixels.sum()) == (7, 7)
+    if renamed.suffix == ".gz":
+        renamed.write_bytes(renamed.read_bytes()[:-9])
+        assert f"{renamed}: cannot be read (" in refusal(prepare, FASHION, raw(fake))
+
+
 # --- damaged files ----------------------------------------------------------------------------------
 
 

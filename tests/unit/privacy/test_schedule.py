@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 
 import numpy as np
@@ -25,6 +26,35 @@ def test_first_budgets_of_the_papers_schedule() -> None:
 @pytest.mark.parametrize("total", [10.0, 40.0, 200.0])
 def test_budgets_sum_to_the_total(total: float) -> None:
     assert GeometricSchedule(total, 0.04).epsilon(np.arange(1, 2000)).sum() == pytest.approx(total, rel=1e-12)
+
+
+#: The settings' least and largest decays, and those where e^x or e^-x leaves the range of a float.
+DECAYS = [1e-12, 1e-6, 0.04, 1.0, 300.0, 400.0, 699.0, 701.0, 708.0, 710.0, 1e3, 1e6]
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+@pytest.mark.parametrize("total", [1e-12, 40.0, 1e12])
+@pytest.mark.filterwarnings("error")
+def test_a_budget_is_exact_for_every_decay(total: float, decay: float) -> None:
+    schedule = GeometricSchedule(total, decay)
+    for i in (1, 2, 3, 17, 1000, 10**9):
+        with decimal.localcontext(prec=60):
+            eta = decimal.Decimal(decay)
+            exact = decimal.Decimal(total) * (1 - (-eta).exp()) * (-eta * (i - 1)).exp()
+            spent = decimal.Decimal(total) * (1 - (-eta * i).exp())
+        if exact > 1e-290:
+            assert schedule.epsilon(i) == pytest.approx(float(exact), rel=1e-12)
+        else:
+            assert schedule.epsilon(i) <= 1e-289
+        assert schedule.spent(i) == pytest.approx(float(spent), rel=1e-12)
+
+
+def test_budgets_of_published_runs_keep_their_bits() -> None:
+    i = np.arange(1, 10_001)
+    for total in (10.0, 40.0, 200.0):
+        np.testing.assert_array_equal(
+            GeometricSchedule(total, 0.04).epsilon(i), total * np.expm1(0.04) * np.exp(-0.04 * i)
+        )
 
 
 @given(schedules)

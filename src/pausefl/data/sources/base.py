@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy.typing as npt
 
 from pausefl.errors import DataError
-from pausefl.files import check_readable
+from pausefl.files import check_readable, path_of
 from pausefl.streams import Streams
 
 #: Random choices of a source are part of the source: one fixed seed, the same for every experiment.
@@ -79,7 +81,7 @@ class Source(ABC):
 
     def paths(self, root: Path) -> list[Path]:
         """Absolute paths of the raw files or folders."""
-        return [root.absolute() / self._filled(name) for name in self.files]
+        return [root.absolute() / path_of(self._filled(name)) for name in self.files]
 
     def _filled(self, text: str) -> str:
         keys = [key for _, key, _, _ in Formatter().parse(text) if key]
@@ -104,12 +106,13 @@ def split_off_test(test_fraction: float, x: Array, y: Array, n_classes: int) -> 
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file; a failure becomes a `DataError`."""
+    """Read a file, and unpack it if its name ends in ``.gz``; a failure becomes a `DataError`."""
     check_readable(path, DataError)
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+        content = path.read_bytes()
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def check_md5(path: Path, expected: str) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import mimetypes
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,8 +18,6 @@ import numpy.typing as npt
 from pausefl.data.sources.base import FIXED, Examples, Source, check_installed, split_off_test
 from pausefl.errors import DataError
 from pausefl.files import check_readable
-
-_SUFFIXES = {".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp"}
 
 
 @dataclass(frozen=True)
@@ -37,18 +38,24 @@ class ImageFolder(Source):
     test_fraction: float | None = None
 
     def check(self, files: list[Path]) -> None:
-        """Raise `DataError` if only one of ``train`` and ``test`` is there, or none and no test fraction."""
+        """Raise `DataError` if images are in other folders, or without ``test`` there is no test fraction."""
         (folder,) = files
         if not folder.is_dir():
             raise DataError(f"{folder}: not a folder")
         there = [name for name in ("train", "test") if (folder / name).is_dir()]
         if len(there) == 1:
             absent = {"train": "test", "test": "train"}[there[0]]
-            raise DataError(f"{folder}: there is a folder '{there[0]}' but none called '{absent}'")
+            raise DataError(
+                f"{folder}: there is a folder '{there[0]}' but none called '{absent}'; {_where(folder)}"
+            )
+        for root in [folder / name for name in there] or [folder]:
+            if not any(_holds_images(root / name) for name in _class_names(root)):
+                raise DataError(f"{root}: no folder of images for each class in it; {_where(folder)}")
         if not there and self.test_fraction is None:
+            above = f", or name {folder.parent}" if (folder.parent / "train").is_dir() else ""
             raise DataError(
                 f"{folder}: no folders 'train' and 'test' in it, so a test split has to be made:"
-                " set data.test_fraction, e.g. 0.2"
+                f" set data.test_fraction, e.g. 0.2{above}"
             )
 
     def read(self, files: list[Path]) -> Examples:
@@ -91,9 +98,7 @@ class ImageFolder(Source):
 
 def _class_names(folder: Path) -> list[str]:
     """Return the names of the class folders; sorted, as numbers if all of them are."""
-    names = [path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
-    if not names:
-        raise DataError(f"{folder}: no class folders in it; expected one folder of images for each class")
+    names = [path.name for path in folder.iterdir() if path.is_dir() and not _is_hidden(path.name)]
     return sorted(names, key=int) if all(re.fullmatch("[0-9]+", name) for name in names) else sorted(names)
 
 
@@ -121,16 +126,66 @@ def _read_images(
     return images, labels
 
 
+@cache
+def _endings() -> frozenset[str]:
+    """How the names of images end that Pillow reads."""
+    with check_installed("pillow"):
+        from PIL import Image
+    return frozenset(end for end, kind in Image.registered_extensions().items() if kind in Image.OPEN)
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a file or folder is the system's: of a dot, or what macOS puts into archives."""
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def _is_image(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in _endings() and not _is_hidden(name)
+
+
+def _holds_images(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        return any(_is_image(one.name) for one in entries)
+
+
+def _where(folder: Path) -> str:
+    """Which folders below one hold images, and what to name or do instead, for the end of a message."""
+    holding = []
+    for path, below, files in os.walk(folder):
+        below[:] = sorted(name for name in below if not _is_hidden(name))
+        holding += [Path(path).relative_to(folder)] * any(map(_is_image, files))
+    if not holding:
+        return "there are no images below it"
+    listed = ", ".join(map(str, holding[:4])) + ", …" * (len(holding) > 4)
+    splits = sorted({one.parent for one in holding})
+    names, above = [one.name for one in splits], {one.parent for one in splits}
+    inside = folder / above.pop()
+    if Path() in holding:
+        advice = ": make a folder of them for each class, or name the folder above"
+    elif len({one.name for one in holding}) == 1:
+        advice = f": move what is in each '{holding[0].name}' to the folder above"
+    elif len(splits) == 1:
+        advice = f": name {folder / splits[0]} and set data.test_fraction, e.g. 0.2"
+    elif above:  # several
+        advice = "; expected are train/CLASS and test/CLASS"
+    elif {"train", "test"} <= {*names}:
+        advice = f": name {inside}"
+    else:
+        advice = f": call two of the folders {', '.join(names)} 'train' and 'test'"
+        advice += f" and name {inside}" if inside != folder else ""
+    return f"there are images in {listed}{advice}"
+
+
 def _image_files(folder: Path) -> list[Path]:
-    found = sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
-    )
-    if not found:
-        raise DataError(
-            f"{folder}: no images in this class folder; known endings: {', '.join(sorted(_SUFFIXES))}"
-        )
+    """Images of a class, sorted; `DataError` if there are none, or some that Pillow does not read."""
+    files = sorted(path for path in folder.iterdir() if not _is_hidden(path.name))
+    others = [path for path in files if not _is_image(path.name)]
+    kinds = [(path.suffix, mimetypes.guess_type(path.name)[0] or "") for path in others]
+    if left := Counter(ending for ending, kind in kinds if kind.startswith("image/")):
+        counts = ", ".join(f"{n} {ending}" for ending, n in sorted(left.items()))
+        raise DataError(f"{folder}: images that Pillow does not read: {counts}; convert or remove them")
+    if not (found := [path for path in files if _is_image(path.name)]):
+        raise DataError(f"{folder}: no images in this class folder; {_where(folder)}")
     _check_files(found)
     return found
 

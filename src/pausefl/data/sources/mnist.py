@@ -56,6 +56,10 @@ class Mnist(Official):
     image_shape = (1, 28, 28)
     in_folder = MnistFolder
 
+    def paths(self, root: Path) -> list[Path]:
+        """See `Source.paths`; files may be packed, and have a dot in their names, as other archives do."""
+        return [next(filter(Path.exists, _names(path)), path) for path in super().paths(root)]
+
     def read(self, files: list[Path]) -> Examples:
         """See `Source.read`."""
         arrays = [_read_idx(path, dims) for path, dims in zip(files, _DIMS, strict=True)]
@@ -92,6 +96,12 @@ class FashionMnist(Mnist):
                 raise DataError(f"{path}: this is a file of MNIST, not of Fashion-MNIST{OFFICIAL}")
         if tuple(np.bincount(train_y, minlength=10)) == _MNIST_LABELS:
             raise DataError(f"{files[1]}: these are MNIST's labels, not Fashion-MNIST's{OFFICIAL}")
+
+
+def _names(path: Path) -> list[Path]:
+    """A file by all the names that it may have."""
+    dotted = path.with_name(path.name.replace("-idx", ".idx"))
+    return [one.with_name(one.name + packed) for packed in ("", ".gz") for one in (path, dotted)]
 
 
 def _read_idx(path: Path, dims: tuple[int, ...]) -> npt.NDArray[np.uint8]:

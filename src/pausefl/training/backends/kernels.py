@@ -12,8 +12,9 @@ and does not notice a change in a module that it imports.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pausefl.compiling import njit
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
