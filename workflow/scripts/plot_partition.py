@@ -16,6 +16,6 @@ with logged(snakemake.log[0]):
     settings, seed = snakemake.params.partition, snakemake.wildcards.seed
     title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
     with theme():
-        figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title)
+        figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title, settings.asked_share)
         with replacing(Path(snakemake.output[0])) as (staged,):
             figure.savefig(staged, format="png", dpi=150, metadata={"Software": "pausefl"})

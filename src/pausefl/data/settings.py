@@ -97,6 +97,11 @@ class PartitionSettings(Settings):
     listed_sizes: Several[Count] | None = None
     """Number of examples of each user, in order of their index (sizes `listed`)."""
 
+    @property
+    def asked_share(self) -> float | None:
+        """Share of its data that a user's dominant label is to have; None where labels have none."""
+        return self.dominant_share if self.labels in ("dominant", "dominant_pools") else None
+
     @model_validator(mode="after")
     def _choices_have_their_key(self) -> Self:
         if self.sizes in ("dirichlet", "dirichlet_floored") and self.size_concentration is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from pausefl.data.partition import (
     Partition,
     check_partition,
     label_mix,
+    largest_shares,
     load_partition,
     make_partition,
     partition_key,
@@ -170,6 +172,33 @@ def test_a_dominant_label_has_its_share_of_a_users_data_in_all(share: float, n_c
         assert np.mean(found) == pytest.approx(share, abs=0.005)
     else:
         assert np.mean(found) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("law", "n_users", "advised"),
+    [("dominant", 5, "0.5"), ("dominant", 12, "0.6"), ("dominant_pools", 5, "0.5")],
+)
+def test_labels_that_run_out_are_told_with_advice_that_helps(law: str, n_users: int, advised: str) -> None:
+    labels, asking = balanced(1440), iid(labels=law, dominant_share=1.0)
+    with pytest.warns(
+        UserWarning, match=f"labels run out, and .* of {n_users} users .*lower it to {advised}, or"
+    ):
+        partition = make_partition(labels, data_of(0), asking, n_users, Streams(0))
+    assert largest_shares(partition, labels).min() <= 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_partition(labels, data_of(0), asking.replace(dominant_share=float(advised)), n_users, Streams(0))
+        make_partition(labels, data_of(0), asking, 10, Streams(0))  # a multiple of the number of classes
+
+
+@pytest.mark.parametrize("min_size", [0, 1])
+def test_nobody_is_told_to_lower_a_least_size_of_nothing(min_size: int) -> None:
+    few = pools(sizes="equal_floored", dominant_share=0.01, min_size=min_size)
+    with pytest.raises(DataError, match=r"; take partition\.labels 'dominant'.*, or lower network\.n_users$"):
+        make_partition(balanced(100), data_of(0), few, 20, Streams(0))
+    uneven = iid(labels="dirichlet", sizes="by_labels", label_concentration=0.01, min_size=min_size)
+    with pytest.raises(DataError, match=r"label_concentration, or lower network\.n_users$"):
+        make_partition(balanced(100), data_of(0), uneven, 50, Streams(0))
 
 
 def test_a_label_cannot_dominate_with_less_than_its_share_by_chance() -> None:
