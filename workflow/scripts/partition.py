@@ -10,7 +10,7 @@ from pausefl.streams import Streams
 
 params = snakemake.params
 with logged(snakemake.log[0]):
-    labels = load_dataset(Path(snakemake.input[0])).train_y
-    streams = Streams(int(snakemake.wildcards.seed))
-    partition = make_partition(labels, params.data, params.partition, params.n_users, streams)
+    data, streams = load_dataset(Path(snakemake.input[0])), Streams(int(snakemake.wildcards.seed))
+    settings = params.data, params.partition, params.n_users, streams
+    partition = make_partition(data.train_y, *settings, data.train_users)
     partition.save(Path(snakemake.output[0]))

@@ -14,7 +14,8 @@ with logged(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
     settings, seed = snakemake.params.partition, snakemake.wildcards.seed
-    title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
+    drawn = f"{settings.labels} labels, {settings.sizes} sizes"
+    title = f"{dataset.name}: {drawn if settings.users == 'drawn' else 'users as given'}, seed {seed}"
     with theme():
         figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title, settings.asked_share)
         with replacing(Path(snakemake.output[0])) as (staged,):

@@ -121,11 +121,14 @@ def partition_key(data: DataSettings, settings: PartitionSettings, n_users: int)
     }
     if settings.labels == "dirichlet":  # a key for all would rename every partition
         determining["label_concentration"] = float(settings.label_concentration or 0)
+    if settings.users == "given":
+        determining["users"] = "given"
     if settings.sizes == "listed":
         determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
-    return f"{settings.labels}-{settings.sizes}{concentration}-K{n_users}-{digest}"
+    law = "given" if settings.users == "given" else f"{settings.labels}-{settings.sizes}{concentration}"
+    return f"{law}-K{n_users}-{digest}"
 
 
 def make_partition(
@@ -134,6 +137,7 @@ def make_partition(
     partition_settings: PartitionSettings,
     n_users: int,
     streams: Streams,
+    given: npt.NDArray[Any] | None = None,
 ) -> Partition:
     """Sample the partition of a training split.
 
@@ -151,12 +155,14 @@ def make_partition(
     streams
         Random streams of the seed. Uses ``validation``, ``partition/sizes``, ``partition/labels``,
         ``partition/examples`` and ``quality``.
+    given
+        Whose each example is, shape (N,), for ``partition.users: given``; user k is the k-th in order.
 
     Raises
     ------
     DataError
-        If the split is too small for the settings, users would hold too little, or a dominant label is to be
-        rarer than the others.
+        If the split is too small for the settings, users would hold too little, a dominant label is to be
+        rarer than the others, or the source gives no users or another number of them.
 
     Warns
     -----
@@ -166,7 +172,9 @@ def make_partition(
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
     asked = partition_settings.asked_share
-    if partition_settings.labels == "dirichlet":
+    if partition_settings.users == "given":
+        users = _given_users(given, pool, n_users, data_settings.source)
+    elif partition_settings.labels == "dirichlet":
         users = _dirichlet_users(labels, pool, n_users, partition_settings, streams)
     elif asked is not None:
         if partition_settings.labels == "dominant":
@@ -203,7 +211,7 @@ def check_partition(
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
     """Sample how many examples each user is to get, in all at most ``n_examples``.
 
-    Those ``by_labels`` are not known without labels; then there are none here.
+    Those ``by_labels`` and those of ``given`` users are not known without data; then there are none here.
 
     ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
     proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
@@ -221,7 +229,7 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
         If there are too few examples, or some sizes are too small.
     """
     _check_enough(settings, n_users, n_examples)
-    if settings.sizes == "by_labels":
+    if settings.sizes == "by_labels" or settings.users == "given":
         return np.zeros(0, np.int64)
     rng = streams.generator("partition/sizes")
     if settings.sizes == "listed":
@@ -277,13 +285,32 @@ def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> Non
     if settings.sizes in ("dirichlet", "dirichlet_floored"):
         law += f" with partition.size_concentration = {settings.size_concentration:g}"
         ways.append("raise partition.size_concentration")
-    if least > 1:
-        ways.append("lower partition.min_size")
     if settings.labels == "dominant_pools":
         law += " and partition.labels 'dominant_pools'"
         ways.append("take partition.labels 'dominant', which loses nothing")
-    way_out = ", or ".join([*ways, "lower network.n_users"])
+    ways.append("lower network.n_users")
+    if settings.users == "given":
+        law, ways = "partition.users 'given'", ["leave these users out of what the data source reads"]
+    if least > 1:
+        ways.insert(0, "lower partition.min_size")
+    way_out = ", or ".join(ways)
     raise DataError(f"{law} leaves {n_below} of {len(sizes)} users {what} for seed {seed}; {way_out}")
+
+
+def _given_users(given: npt.NDArray[Any] | None, pool: IntArray, n_users: int, source: str) -> list[IntArray]:
+    """Indices of each user, in the order of what the source calls them."""
+    if given is None:
+        raise DataError(
+            f"partition.users 'given' needs a data source that says whose an example is; '{source}' has no"
+            " train_users (docs/extending.md)"
+        )
+    names, whose = np.unique(given[pool], return_inverse=True)
+    if len(names) != n_users:
+        raise DataError(
+            f"network.n_users = {n_users}, but data source '{source}' gives the {len(pool)} training examples"
+            f" to {len(names)} users: set network.n_users to {len(names)}"
+        )
+    return _deal(pool[np.argsort(whose, kind="stable")], np.bincount(whose))
 
 
 def _dirichlet_users(

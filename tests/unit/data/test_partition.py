@@ -191,6 +191,37 @@ def test_labels_that_run_out_are_told_with_advice_that_helps(law: str, n_users: 
         make_partition(labels, data_of(0), asking, 10, Streams(0))  # a multiple of the number of classes
 
 
+def given_by(names: Sequence[str], n_validation: int = 0) -> Partition:
+    """The partition of examples that the source gives to three users."""
+    settings = iid(users="given", labels="dominant", dominant_share=1.0, min_size=2)
+    return make_partition(
+        classes_of(len(names)), data_of(n_validation), settings, 3, Streams(0), np.array(names)
+    )
+
+
+def test_users_may_be_those_of_the_source() -> None:
+    names = np.array(["zoe", "ann", "bob"] * 5)
+    partition = given_by(names.tolist(), 1)
+    assert [set(names[indices]) for indices in partition.users] == [{"ann"}, {"bob"}, {"zoe"}]
+    held = np.concatenate([*partition.users, partition.validation])
+    assert sorted(held) == list(range(15))
+    plain, given = iid(), iid(users="given")
+    assert partition_key(data_of(1), plain, 3) != partition_key(data_of(1), given, 3)
+
+
+def test_users_of_a_source_must_fit_the_settings() -> None:
+    with pytest.raises(
+        DataError, match=r"n_users = 3, but data source 'mnist' gives .* set network\.n_users to 2"
+    ):
+        given_by(["ann", "bob"] * 5)
+    with pytest.raises(
+        DataError, match=r"'given' leaves 1 of 3 users .* = 2 .* lower partition\.min_size, or leave"
+    ):
+        given_by(["ann", "bob"] * 5 + ["zoe"])
+    with pytest.raises(DataError, match="'mnist' has no train_users"):
+        make_partition(classes_of(9), data_of(0), iid(users="given"), 3, Streams(0))
+
+
 @pytest.mark.parametrize("min_size", [0, 1])
 def test_nobody_is_told_to_lower_a_least_size_of_nothing(min_size: int) -> None:
     few = pools(sizes="equal_floored", dominant_share=0.01, min_size=min_size)
