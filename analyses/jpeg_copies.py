@@ -1,9 +1,9 @@
 r"""A prepared data set of images, encoded as JPEG once more; it shows what JPEG costs in accuracy.
 
 The published runs read CIFAR-10 from JPEG files. What that costs is measured by `authors_code.py`: 1.0 to 2.3
-points. A second encoding costs less (1.0 points where the first costs 2.3), since what JPEG takes away is gone
-by then: this underestimates. Each image moves by four pixels first, so that
-JPEG's blocks of 8 x 8 pixels lie elsewhere. Both sets then train the same job:
+points. A second encoding costs less (1.0 points where the first costs 2.3), since what JPEG takes away is
+gone by then: this underestimates. Each image moves by four pixels first, so that JPEG's blocks of 8 x 8
+pixels lie elsewhere. Both sets then train the same job:
 
     python analyses/jpeg_copies.py --data data/prepared/cifar10.npz --out again.npz
     pausefl run --scenario cifar10_small_authors --selector fedavg_no_privacy --rounds 100 \

@@ -51,8 +51,9 @@ myst_enable_extensions = ["html_image"]
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 4
 
-# Notebooks are stored without outputs, and run here.
+# Notebooks are stored without outputs, and run here, but for one that needs Flower.
 nb_execution_mode = "cache"
+nb_execution_excludepatterns = ["notebooks/flower_*"]
 nb_execution_cache_path = str(ROOT / "build" / "notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600

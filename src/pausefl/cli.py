@@ -287,11 +287,15 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare runs: settings that differ, results, and of two the first round that differs."""
+    """Compare runs: settings that differ, results, gaps of selectors, of two the first round that differs."""
+    from pausefl.claims.paired import side_by_side
     from pausefl.results.compare import compare as compare_runs
     from pausefl.results.compare import write_means
+    from pausefl.runs.collected import runs_in
 
     typer.echo(compare_runs(*runs))
+    if gaps := side_by_side(run for folder in runs for run in runs_in(folder)):
+        typer.echo(f"\n{gaps}")
     if out is not None:
         write_means(runs, out)
         typer.echo(f"\nMeans over seeds: {out}")

@@ -244,8 +244,8 @@ def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Datas
     if file is None:
         fetch(scenario.data, raw)
     dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
-    streams, n_users = Streams(job.seed), scenario.network.n_users
-    return dataset, make_partition(dataset.train_y, scenario.data, scenario.partition, n_users, streams)
+    shared = scenario.data, scenario.partition, scenario.network.n_users, Streams(job.seed)
+    return dataset, make_partition(dataset.train_y, *shared, dataset.train_users)
 
 
 def read_run(folder: str | os.PathLike[str]) -> Run:

@@ -34,15 +34,6 @@ def test_tables_of_the_same_rounds_are_those_of_the_page(script: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_table_of_the_drift_is_that_of_its_page(
-    script: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["drift.py"])
-    script("drift").main()
-    assert capsys.readouterr().out.strip() in (ROOT / "docs/world.md").read_text("utf-8")
-
-
-@pytest.mark.slow
 def test_the_table_of_noise_is_that_of_its_page(
     script: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

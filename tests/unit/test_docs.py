@@ -32,6 +32,7 @@ LEFT = {
     "A reward": ["out/quota/rounds.parquet"],
     "A model": ["out/softmax/rounds.parquet"],
     "A data source": ["out/sensors/rounds.parquet"],
+    "Data with users of their own": ["out/written/rounds.parquet"],
     "Settings of your own": [
         "out/line/rounds.parquet",
         "results/figures/few_users_accuracy.pdf",

@@ -284,10 +284,11 @@ def test_the_page_lists_the_interface() -> None:
         pausefl.job  # noqa: B018
 
 
-def test_the_page_prints_what_is_in_the_published_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", ["paired", "published"])
+def test_the_page_prints_what_its_examples_print(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pattern = r"^<!-- published -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```$"
+    pattern = rf"^<!-- {name} -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```$"
     ((code, output),) = re.findall(pattern, PAGE, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(ROOT)
     exec(code, {})

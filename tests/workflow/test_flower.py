@@ -25,7 +25,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     pip = [folder / "env/bin/pip", "--quiet", "--disable-pip-version-check", "install"]
     done = subprocess.run(
-        [*pip, f"{folder}/source[flower]", "flwr[simulation]"], capture_output=True, text=True
+        [*pip, f"{folder}/source[flower]", "flwr[simulation]", "matplotlib"], capture_output=True, text=True
     )
     if done.returncode and re.search("connection broken by|No matching distribution", done.stderr):
         pytest.skip("no package index can be reached for Flower")
@@ -47,3 +47,16 @@ def test_nodes_are_chosen_and_one_that_fails_is_asked_less(python: Path, tmp_pat
         assert run["largest_epsilon"] == pytest.approx(40 * (math.exp(0.04) - 1) * math.exp(-0.04), abs=1e-3)
     assert 1 <= runs["pause"]["failed"] <= 3  # of five rounds, half of six nodes each
     assert runs["pause"]["mean_round_s"] < 60
+
+
+@pytest.mark.slow
+def test_the_notebook_shows_that_pause_has_shorter_rounds(python: Path, tmp_path: Path) -> None:
+    cells = json.loads((ROOT / "notebooks/flower_selection.ipynb").read_text("utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    (tmp_path / "notebook.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([python, "notebook.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"^(\w+): ([\d.]+) s a round, accuracy ([\d.]+) %$", done.stdout, re.MULTILINE)
+    told = {name: (float(seconds), float(accuracy)) for name, seconds, accuracy in found}
+    assert told["PAUSE"][0] < told["Random"][0]
+    assert min(accuracy for _, accuracy in told.values()) > 75

@@ -10,7 +10,7 @@ from pausefl.streams import Streams
 
 params, wildcards = snakemake.params, snakemake.wildcards
 with logged(snakemake.log[0]):
-    labels = load_dataset(Path(snakemake.input[0])).train_y
-    seed = int(wildcards.seed)
-    partition = make_partition(labels, params.data, params.partition, params.n_users, Streams(seed))
+    data, seed = load_dataset(Path(snakemake.input[0])), int(wildcards.seed)
+    settings = params.data, params.partition, params.n_users, Streams(seed)
+    partition = make_partition(data.train_y, *settings, data.train_users)
     partition.save(Path(snakemake.output[0]), partition_name(wildcards.dataset, wildcards.partition, seed))

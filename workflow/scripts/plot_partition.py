@@ -16,8 +16,9 @@ with logged(snakemake.log[0]):
     seed = int(wildcards.seed)
     name = partition_name(wildcards.dataset, wildcards.partition, seed)
     partition = load_partition(Path(snakemake.input.partition), name)
-    title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
+    drawn = f"{settings.labels} labels, {settings.sizes} sizes"
+    title = f"{dataset.name}: {drawn if settings.users == 'drawn' else 'users as given'}, seed {seed}"
     with theme():
-        figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title)
+        figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title, settings.asked_share)
         with replacing(Path(snakemake.output[0])) as (staged,):
             figure.savefig(staged, format="png", dpi=150, metadata={"Software": "pausefl"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pausefl.files import check_readable, remedy
 
 _KIND = "pausefl data set 1"
 _TEXTS = ("name", "origin")
+_USERS = "train_users"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,8 @@ class Dataset:
         Number of classes; 0 for regression.
     origin
         What exactly it was made from; shown with every result made from it.
+    train_users
+        Whose each training example is, if the source says so: integers or text, shape (N,).
     """
 
     name: str
@@ -44,9 +47,11 @@ class Dataset:
     test_y: npt.NDArray[Any]
     n_classes: int
     origin: str
+    train_users: npt.NDArray[Any] | None = None
 
     def save(self, path: Path) -> None:
         """Write to ``path`` (npz, uncompressed), atomically."""
+        users = {} if self.train_users is None else {_USERS: self.train_users}
         write_arrays(
             path,
             _KIND,
@@ -57,6 +62,7 @@ class Dataset:
             test_y=self.test_y,
             n_classes=np.array(self.n_classes),
             origin=np.array(self.origin),
+            **users,
         )
 
 
@@ -68,7 +74,7 @@ def load_dataset(path: Path) -> Dataset:
     DataError
         If the file is missing, truncated, corrupt or of another kind, or if its examples are impossible.
     """
-    arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)))
+    arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)), may_lack=(_USERS,))
     check_examples(str(path), arrays)
     return Dataset(
         name=str(arrays["name"]),
@@ -78,6 +84,7 @@ def load_dataset(path: Path) -> Dataset:
         test_y=arrays["test_y"],
         n_classes=int(arrays["n_classes"]),
         origin=str(arrays["origin"]),
+        train_users=arrays.get(_USERS),
     )
 
 
@@ -113,6 +120,10 @@ def check_examples(where: str, arrays: Mapping[str, Any]) -> None:
             refuse(f"{split}_y has labels {y.min()} .. {y.max()}, allowed are 0 .. {n_classes - 1}")
         if not (images or np.isfinite(x).all()) or not np.isfinite(y).all():
             refuse(f"{split}_x or {split}_y has values that are not finite")
+    if (users := arrays.get(_USERS)) is not None and (
+        np.shape(users) != arrays["train_y"].shape or np.asarray(users).dtype.kind not in "iuU"
+    ):
+        refuse("train_users is not one number or text for each training example")
     train, test = arrays["train_x"], arrays["test_x"]
     if (train.dtype, train.shape[1:]) != (test.dtype, test.shape[1:]):
         refuse(f"training examples have shape {train.shape[1:]}, test examples {test.shape[1:]}")
@@ -141,8 +152,10 @@ def write_arrays(path: Path, kind: str, **arrays: npt.NDArray[Any]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read_arrays(path: Path, kind: str, names: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
-    """Read the named arrays of a file that `write_arrays` wrote.
+def read_arrays(
+    path: Path, kind: str, names: Iterable[str], may_lack: Collection[str] = ()
+) -> dict[str, npt.NDArray[Any]]:
+    """Read the named arrays of a file that `write_arrays` wrote; some it ``may_lack``.
 
     Raises
     ------
@@ -160,6 +173,6 @@ def read_arrays(path: Path, kind: str, names: Iterable[str]) -> dict[str, npt.ND
     if found != kind:
         raise DataError(f"{path}: holds {found}, expected {kind}{remedy(path)}")
     try:
-        return {name: arrays[name] for name in names}
+        return {name: arrays[name] for name in names if name in arrays or name not in may_lack}
     except KeyError as error:
         raise DataError(f"{path}: truncated or corrupt (no array {error}){remedy(path)}") from None

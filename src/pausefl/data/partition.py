@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from pausefl.files import remedy
 from pausefl.streams import Streams
 
 IntArray = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 _KIND = "pausefl partition 2"
 
@@ -50,7 +52,7 @@ class Partition:
     """
 
     users: tuple[IntArray, ...]
-    quality: npt.NDArray[np.float64]
+    quality: Floats
     validation: IntArray
 
     @property
@@ -120,11 +122,14 @@ def partition_key(data: DataSettings, settings: PartitionSettings, n_users: int)
     }
     if settings.labels == "dirichlet":  # a key for all would rename every partition
         determining["label_concentration"] = float(settings.label_concentration or 0)
+    if settings.users == "given":
+        determining["users"] = "given"
     if settings.sizes == "listed":
         determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
-    return f"{settings.labels}-{settings.sizes}{concentration}-K{n_users}-{digest}"
+    law = "given" if settings.users == "given" else f"{settings.labels}-{settings.sizes}{concentration}"
+    return f"{law}-K{n_users}-{digest}"
 
 
 def partition_name(dataset: str, key: str, seed: int) -> str:
@@ -138,6 +143,7 @@ def make_partition(
     partition_settings: PartitionSettings,
     n_users: int,
     streams: Streams,
+    given: npt.NDArray[Any] | None = None,
 ) -> Partition:
     """Sample the partition of a training split.
 
@@ -155,26 +161,33 @@ def make_partition(
     streams
         Random streams of the seed. Uses ``validation``, ``partition/sizes``, ``partition/labels``,
         ``partition/examples`` and ``quality``.
+    given
+        Whose each example is, shape (N,), for ``partition.users: given``; user k is the k-th in order.
 
     Raises
     ------
     DataError
-        If the split is too small for the settings, users would hold too little, or a dominant label is to be
-        rarer than the others.
+        If the split is too small for the settings, users would hold too little, a dominant label is to be
+        rarer than the others, or the source gives no users or another number of them.
+
+    Warns
+    -----
+    UserWarning
+        If labels run out, so that a user gets at most half of the share that its dominant label is to have.
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
-    if partition_settings.labels == "dirichlet":
+    asked = partition_settings.asked_share
+    if partition_settings.users == "given":
+        users = _given_users(given, pool, n_users, data_settings.source)
+    elif partition_settings.labels == "dirichlet":
         users = _dirichlet_users(labels, pool, n_users, partition_settings, streams)
-    elif partition_settings.labels in ("dominant", "dominant_pools"):
-        share = partition_settings.dominant_share
-        if share is None:
-            raise DataError(f"partition.labels '{partition_settings.labels}' needs partition.dominant_share")
+    elif asked is not None:
         if partition_settings.labels == "dominant":
-            users = _dominant_users(labels, pool, sizes, share, streams)
+            users = _dominant_users(labels, pool, sizes, asked, streams)
         else:
             exact = partition_settings.sizes == "listed"
-            users = _users_of_pools(labels, pool, sizes, share, exact, streams)
+            users = _users_of_pools(labels, pool, sizes, asked, exact, streams)
     elif partition_settings.labels == "stratified":
         users = _stratified_users(labels, pool, sizes, streams)
     else:
@@ -182,6 +195,9 @@ def make_partition(
     quality = _sample_qualities(partition_settings, n_users, streams)
     partition = Partition(tuple(np.sort(indices) for indices in users), quality, validation)
     _check_least(partition_settings, partition.sizes, streams.seed)
+    if asked is not None:
+        shares, n_classes = largest_shares(partition, labels), len(np.unique(labels[pool]))
+        _warn_of_shortage(partition_settings, shares, n_classes, streams.seed)
     return partition
 
 
@@ -201,7 +217,7 @@ def check_partition(
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
     """Sample how many examples each user is to get, in all at most ``n_examples``.
 
-    Those ``by_labels`` are not known without labels; then there are none here.
+    Those ``by_labels`` and those of ``given`` users are not known without data; then there are none here.
 
     ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
     proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
@@ -219,7 +235,7 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
         If there are too few examples, or some sizes are too small.
     """
     _check_enough(settings, n_users, n_examples)
-    if settings.sizes == "by_labels":
+    if settings.sizes == "by_labels" or settings.users == "given":
         return np.zeros(0, np.int64)
     rng = streams.generator("partition/sizes")
     if settings.sizes == "listed":
@@ -269,15 +285,38 @@ def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> Non
     if not (n_below := int(np.count_nonzero(sizes < least))):
         return
     what = "without data" if least == 1 else f"with fewer than partition.min_size = {least} examples"
-    law, way_out = f"partition.sizes '{settings.sizes}'", "lower partition.min_size"
+    law, ways = f"partition.sizes '{settings.sizes}'", list[str]()
+    if settings.sizes == "dirichlet" and settings.min_size == 0:
+        ways.append("raise partition.min_size to 1 or more")
     if settings.sizes in ("dirichlet", "dirichlet_floored"):
         law += f" with partition.size_concentration = {settings.size_concentration:g}"
-        way_out = "raise partition.size_concentration"
-    if settings.sizes == "dirichlet" and settings.min_size == 0:
-        way_out = f"raise partition.min_size to 1 or more, or {way_out}"
+        ways.append("raise partition.size_concentration")
     if settings.labels == "dominant_pools":
         law += " and partition.labels 'dominant_pools'"
+        ways.append("take partition.labels 'dominant', which loses nothing")
+    ways.append("lower network.n_users")
+    if settings.users == "given":
+        law, ways = "partition.users 'given'", ["leave these users out of what the data source reads"]
+    if least > 1:
+        ways.insert(0, "lower partition.min_size")
+    way_out = ", or ".join(ways)
     raise DataError(f"{law} leaves {n_below} of {len(sizes)} users {what} for seed {seed}; {way_out}")
+
+
+def _given_users(given: npt.NDArray[Any] | None, pool: IntArray, n_users: int, source: str) -> list[IntArray]:
+    """Indices of each user, in the order of what the source calls them."""
+    if given is None:
+        raise DataError(
+            f"partition.users 'given' needs a data source that says whose an example is; '{source}' has no"
+            " train_users (docs/extending.md)"
+        )
+    names, whose = np.unique(given[pool], return_inverse=True)
+    if len(names) != n_users:
+        raise DataError(
+            f"network.n_users = {n_users}, but data source '{source}' gives the {len(pool)} training examples"
+            f" to {len(names)} users: set network.n_users to {len(names)}"
+        )
+    return _deal(pool[np.argsort(whose, kind="stable")], np.bincount(whose))
 
 
 def _dirichlet_users(
@@ -305,8 +344,33 @@ def _dirichlet_users(
         f"partition.labels 'dirichlet' with partition.label_concentration = {settings.label_concentration:g}"
         f" gives some of {n_users} users at most {smallest} of {len(pool)} examples in {_MOST_DRAWS} draws"
         f" for seed {streams.seed}, fewer than {least}: raise partition.label_concentration, or lower"
-        " partition.min_size or network.n_users"
+        f" {'partition.min_size or ' if least > 1 else ''}network.n_users"
     )
+
+
+def _warn_of_shortage(settings: PartitionSettings, largest: Floats, n_classes: int, seed: int) -> None:
+    """Warn if the most frequent label of a user has at most half of the share that is asked for."""
+    asked, n_users = settings.dominant_share or 0.0, len(largest)
+    if not (n_short := int(np.count_nonzero(largest <= asked / 2))):
+        return
+    enough = n_users / (n_classes * -(-n_users // n_classes))  # if everybody holds equally much
+    if enough < asked and (settings.labels == "dominant" or n_users < n_classes):
+        ways = f"lower it to {enough:.2g}"
+    else:
+        ways = "lower it, or take more equal partition.sizes"
+    if n_users % n_classes:
+        ways += f", or make network.n_users a multiple of {n_classes}"
+    warnings.warn(
+        f"partition.dominant_share = {asked:g} is more than there is for seed {seed}: labels run out, and"
+        f" {n_short} of {n_users} users have at most half of it, the least {largest.min():.2g}; {ways}",
+        stacklevel=3,
+    )
+
+
+def largest_shares(partition: Partition, labels: npt.NDArray[np.int64]) -> Floats:
+    """Share (K,) of each user's data that has its most frequent label; ``labels`` (N,) are of the split."""
+    mix = label_mix(partition, labels, int(labels.max()) + 1)
+    return np.asarray(mix.max(axis=1) / mix.sum(axis=1), np.float64)
 
 
 def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: int) -> IntArray:
@@ -352,7 +416,7 @@ def _check_split(n: int, settings: DataSettings) -> None:
         raise DataError(f"data.n_validation = {n_validation}, but {split} {n - n_train} examples{beyond}")
 
 
-def _raise_to_minimum(shares: npt.NDArray[np.float64], least: int) -> npt.NDArray[np.float64]:
+def _raise_to_minimum(shares: Floats, least: int) -> Floats:
     """Raise shares below ``least`` and scale the others down in proportion, keeping the sum."""
     total = shares.sum()
     raised = np.zeros(len(shares), dtype=bool)
@@ -366,7 +430,7 @@ def _raise_to_minimum(shares: npt.NDArray[np.float64], least: int) -> npt.NDArra
     return scaled
 
 
-def _largest_remainder(shares: npt.NDArray[np.float64], total: int) -> IntArray:
+def _largest_remainder(shares: Floats, total: int) -> IntArray:
     """Round shares to integers that sum to ``total``, each to one of its two neighbours."""
     sizes = np.floor(shares).astype(np.int64)
     order = np.argsort(sizes - shares, kind="stable")
@@ -480,7 +544,7 @@ def _users_of_pools(
     return users
 
 
-def _sample_qualities(settings: PartitionSettings, n_users: int, streams: Streams) -> npt.NDArray[np.float64]:
+def _sample_qualities(settings: PartitionSettings, n_users: int, streams: Streams) -> Floats:
     if settings.qualities == "uniform":
         return streams.generator("quality").uniform(*QUALITY_RANGE, size=n_users)
     return np.ones(n_users)

@@ -17,7 +17,7 @@ from typing import Any
 from pausefl.data.dataset import Dataset
 from pausefl.data.settings import DataSettings, RawData
 from pausefl.data.sources import SOURCES
-from pausefl.data.sources.base import Source
+from pausefl.data.sources.base import Examples, Source
 from pausefl.data.sources.torchvision_download import Official
 from pausefl.errors import ConfigError, DataError
 from pausefl.plugins import arguments, as_folder, build
@@ -71,7 +71,8 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
     if missing := missing_files(settings, raw):
         raise DataError(_missing_message(settings, raw, missing))
     source = make_source(settings, raw)
-    return Dataset(settings.source, *source.read(source.paths(raw.root)), origin=source.describe())
+    examples = Examples(*source.read(source.paths(raw.root)))
+    return Dataset(settings.source, **examples._asdict(), origin=source.describe())
 
 
 def raw_files(settings: DataSettings, raw: RawData) -> list[Path]:

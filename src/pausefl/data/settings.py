@@ -67,6 +67,9 @@ class DataSettings(Settings):
 class PartitionSettings(Settings):
     """How the training examples are shared among the users; each is used at most once."""
 
+    users: Literal["drawn", "given"] = "drawn"
+    """Whose an example is. `drawn`: by `labels` and `sizes`. `given`: the data source says it; `labels` and
+    `sizes` play no part."""
     labels: Literal["iid", "stratified", "dominant", "dominant_pools", "dirichlet"]
     """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
     equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
@@ -84,7 +87,7 @@ class PartitionSettings(Settings):
     three, some examples may be left to nobody (the authors' logs). `by_labels`: as labels `dirichlet` give
     them."""
     min_size: Natural
-    """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
+    """Fewest examples a user may have. Sizes `dirichlet` below are raised to it; otherwise they are an error,
     as is a user without data."""
     qualities: Literal["equal", "uniform"]
     """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
@@ -100,6 +103,12 @@ class PartitionSettings(Settings):
     are usual, smaller is more unequal."""
     listed_sizes: Several[Count] | None = None
     """Number of examples of each user, in order of their index (sizes `listed`)."""
+
+    @property
+    def asked_share(self) -> float | None:
+        """Share of its data that a user's dominant label is to have; None where labels have none."""
+        dominant = self.users == "drawn" and self.labels in ("dominant", "dominant_pools")
+        return self.dominant_share if dominant else None
 
     @model_validator(mode="after")
     def _choices_have_their_key(self) -> Self:

@@ -68,7 +68,7 @@ def under_another_reward(job: Job, dataset: Dataset, partition: Partition, train
     name, digest = summary["scenario"]["name"], summary["digests"]["rounds.parquet"]
     origin = {"scenario": name, "code_hash": summary["code_hash"], "rounds.parquet": digest}
     origin |= {key: summary[key] for key in ("versions", "hardware", "timings_s")}
-    ours = summary_of(job, dataset, identity, result, checkpoint.course(result.seconds)) | {
+    ours = summary_of(job, dataset, partition, identity, result, checkpoint.course(result.seconds)) | {
         "n_threads": summary["n_threads"],
         "diverged_round": diverged if (diverged or n) <= n else None,
         "refused_updates": refused,

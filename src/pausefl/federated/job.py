@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from pausefl import hashing
 from pausefl.data.dataset import Dataset, check_examples
-from pausefl.data.partition import Partition
+from pausefl.data.partition import Partition, largest_shares
 from pausefl.errors import DataError
 from pausefl.federated.simulation import Result
 from pausefl.files import check_readable, replacing
@@ -108,13 +108,18 @@ def check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> No
 
 
 def summary_of(
-    job: Job, dataset: Dataset, identity: dict[str, Any], result: Result, course: dict[str, Any]
+    job: Job,
+    dataset: Dataset,
+    partition: Partition,
+    identity: dict[str, Any],
+    result: Result,
+    course: dict[str, Any],
 ) -> dict[str, Any]:
     """The content of ``summary.json``.
 
     Parameters
     ----------
-    job, dataset
+    job, dataset, partition
         What was run, on which data.
     identity
         From `identity_of`.
@@ -130,6 +135,7 @@ def summary_of(
         "ended_by": "time_horizon_s" if in_time else "n_rounds",
         **{key: identity[key] for key in ("trained", "device", "n_threads")},
         "dataset_origin": dataset.origin,
+        "label_shares": _label_shares(job, dataset, partition),
         "digests": {
             "data set": identity["data set"],
             "partition": identity["partition"],
@@ -148,6 +154,16 @@ def summary_of(
         "hardware": hardware(),
         **course,
     }
+
+
+def _label_shares(job: Job, dataset: Dataset, partition: Partition) -> dict[str, float | None] | None:
+    """Share of a user's most frequent label over the users, and what is asked; None for a regression."""
+    if not dataset.n_classes:
+        return None
+    shares = largest_shares(partition, dataset.train_y)
+    found = {"smallest": shares.min(), "mean": shares.mean(), "largest": shares.max()}
+    rounded = {name: round(float(share), 4) for name, share in found.items()}
+    return {"asked": job.scenario.partition.asked_share, **rounded}
 
 
 def check_free(out: Path) -> None:

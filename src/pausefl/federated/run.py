@@ -99,7 +99,7 @@ def run_job(
         result = _run(simulation, job, on_round, checkpoint, asked)
         course = checkpoint.course(result.seconds)
         try:
-            write_files(result, summary_of(job, dataset, identity, result, course), out)
+            write_files(result, summary_of(job, dataset, partition, identity, result, course), out)
         except OSError as error:
             resumes = ": it resumes from the saved state" if checkpoint.path.is_file() else ""
             raise PauseflError(

@@ -54,10 +54,10 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
     from pausefl.training.layout import Layout
 
     n_examples = training_size(scenario.data, RawData(Path(), download=False, folders={}))
-    if n_examples is None:
+    if n_examples is None or scenario.partition.users == "given":
         raise ConfigError(
-            f"scenario '{scenario.name}': the size of data set '{scenario.data.source}' is not known before"
-            " it is read, so the scenario cannot be simulated without data"
+            f"scenario '{scenario.name}': the size or the users of data set '{scenario.data.source}' are not"
+            " known before it is read, so the scenario cannot be simulated without data"
         )
     settings, labels = scenario.partition, np.zeros(n_examples, np.int64)
     if settings.labels == "dirichlet" or (settings.labels == "dominant_pools" and settings.sizes != "listed"):

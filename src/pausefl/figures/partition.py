@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pausefl.data.partition import Partition, label_mix
+from pausefl.data.partition import Partition, label_mix, largest_shares
 
 #: Up to this many users each has a bar of its own; beyond, the bars join into a skyline.
 _SEPARATE_BARS = 60
@@ -21,13 +21,20 @@ _SEPARATE_BARS = 60
 _NUMBERED, _LISTED = 30, 20
 
 
-def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: int, title: str) -> Figure:
+def plot_partition(
+    partition: Partition,
+    labels: npt.NDArray[Any],
+    n_classes: int,
+    title: str,
+    asked: float | None = None,
+) -> Figure:
     """A figure of the users' data, users sorted by size.
 
     The upper panel stacks the class counts of each user, the lower one shows each class's share of a user's
     data. For regression (``n_classes`` 0) they are the plain sizes and the qualities. It is legible up to
-    K = 500 users. ``labels`` (N,) are those of the training split. K, the sizes and how many examples nobody
-    uses are added below the title.
+    K = 500 users. ``labels`` (N,) are those of the training split. K, the sizes, how many examples nobody
+    uses, and the shares of the users' most frequent labels, beside the share ``asked`` of a dominant one, are
+    added below the title.
     """
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -40,8 +47,8 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
         colors = distinct[:n_classes] if n_classes <= 10 else uniform(np.linspace(0, 1, n_classes))
         _plot_sizes(upper, counts, list(colors))
         place, bar = lower.inset_axes((1.012, 0.02, 0.014, 0.96)), {"label": "% of the user's data"}
-        shares, look = 100 * counts.T / counts.sum(axis=1), {"cmap": "Blues", "vmin": 0, "rasterized": True}
-        sns.heatmap(shares, ax=lower, cbar_ax=place, cbar_kws=bar, **look)
+        rows, look = 100 * counts.T / counts.sum(axis=1), {"cmap": "Blues", "vmin": 0, "rasterized": True}
+        sns.heatmap(rows, ax=lower, cbar_ax=place, cbar_kws=bar, **look)
         lower.invert_yaxis()
         lower.set_ylabel("class")
         listed = np.arange(0, n_classes, 1 if n_classes <= _LISTED else 5)
@@ -60,7 +67,14 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
         f"K = {n_users} users, {sizes.sum():,} examples{held_out}{unused};"
         f" {sizes.min():,} to {sizes.max():,} a user, median {np.median(sizes):,.0f}"
     )
-    upper.set_title(f"{title}\n", loc="left", fontsize=12)
+    if n_classes:
+        shares = 100 * largest_shares(partition, labels)
+        wanted = "" if asked is None else f" (asked: {100 * asked:.3g} %)"
+        words += (
+            f"\nmost frequent label of a user: {shares.min():.0f} to {shares.max():.0f} % of its data, mean"
+            f" {shares.mean():.0f} %{wanted}"
+        )
+    upper.set_title(f"{title}\n" + "\n" * bool(n_classes), loc="left", fontsize=12)
     upper.annotate(words, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color="0.4")
     upper.set_ylabel("examples")
     upper.grid(visible=False, axis="x")

@@ -125,10 +125,11 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _data_can_be_shared(self) -> Self:
         data, partition, n_users = self.data, self.partition, self.network.n_users
-        if partition.labels != "iid" and SOURCES[data.source].regression:
+        drawn = partition.users == "drawn"
+        if drawn and partition.labels != "iid" and SOURCES[data.source].regression:
             raise ValueError(f"partition.labels '{partition.labels}' needs classes; '{data.source}' has none")
         listed = partition.listed_sizes or ()
-        if partition.sizes == "listed" and len(listed) != n_users:
+        if drawn and partition.sizes == "listed" and len(listed) != n_users:
             raise ValueError(
                 f"partition.listed_sizes has {len(listed)} values, and network.n_users is {n_users}"
             )

@@ -3,8 +3,9 @@
 ``python -m pausefl.tools.documentation`` writes ``docs/findings.md`` from its template, the findings and a
 reader's questions into ``README.md``, the picture that opens it into ``docs/images/overview.png``, the
 verdicts and what was not run into ``docs/verdicts.md``, the reviewers' table into ``docs/artifact.md``,
-what was run into ``docs/costs.md``, the authors' runs beside ours into ``docs/authors.md`` and all
-selectors side by side into ``docs/benchmark.md``. Times are estimates of `pausefl.workflow.plan`.
+what was run into ``docs/costs.md``, the authors' runs beside ours into ``docs/authors.md``, all selectors
+side by side into ``docs/benchmark.md`` and what a drift does into ``docs/world.md``. Times are estimates of
+`pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
-from pausefl.studies import benchmark, load_studies
+from pausefl.studies import benchmark, drift, load_studies
 from pausefl.tools.findings import Numbers, render
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.workflow.project import Project
@@ -218,6 +219,16 @@ def benchmark_tables(root: Path) -> dict[str, str]:
     return {name: benchmark_table(studies[name], pd.read_csv(files[name])) for name in studies}
 
 
+def drift_table(found: pd.DataFrame) -> str:
+    """What a study of a drift found: a mean round in seconds, with the range of its seeds."""
+    rows = [
+        [LABELS[row["selector"]], f"{row['forgetting']:g}"]
+        + [f"{row[name]:.2f} ({row[f'{name}_min']:.2f} to {row[f'{name}_max']:.2f})" for name in drift.SPANS]
+        for row in found.to_dict("records")
+    ]
+    return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
+
+
 def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
     """Selectors side by side, those on the front marked, and a note that has the target."""
     across, first = benchmark.summary(runs, study), LABELS[study.scenario.selectors[0]]
@@ -287,6 +298,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
+        "docs/world.md": {"drift": drift_table(made.drift)},
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
             "archived": beside_authors(ARCHIVED, root),

@@ -17,7 +17,9 @@ from pausefl.claims.page import summary_line
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
+from pausefl.runs.reading import read_table
 from pausefl.settings import Experiment
+from pausefl.studies import drift
 
 
 class Numbers:
@@ -116,6 +118,16 @@ class Numbers:
         """An answer to a question of `pausefl.report.questions` that is a count: ``27 of 28``."""
         return questions.shown(self.answers[question, source])
 
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """What `pausefl.studies.drift.summary` says of the published study."""
+        return drift.summary(read_table(self.published / "studies/drift/rounds.parquet"))
+
+    def round_s(self, selector: str, forgetting: float, span: str) -> str:
+        """Seconds of a round in a span of the published study of a drift: ``0.55``."""
+        found = self.drift.set_index(["selector", "forgetting"])[span]
+        return f"{float(found[selector, forgetting]):.2f}"
+
     @property
     def questions(self) -> str:
         """The table of answers to what a reader asks first, in Markdown."""
@@ -175,6 +187,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "seeds",
         "n_runs",
         "n_on_gpu",
+        "round_s",
     )
     values = {name: getattr(numbers, name) for name in asked}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import pausefl
+from pausefl.claims.paired import side_by_side
 from pausefl.claims.statistics import holm_adjusted
 from pausefl.errors import PauseflError
 from pausefl.runs.collected import runs_in
@@ -36,6 +37,48 @@ def test_a_difference_is_that_of_a_paired_t_test() -> None:
         assert (row["low"], row["high"], row["p"]) == pytest.approx(
             (interval.low, interval.high, test.pvalue)
         )
+
+
+def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
+        for name in ("random", "pause")
+        for seed in range(3)
+    ]
+    for ratio, even in ((True, 1), (False, 0)):
+        table = pausefl.paired(runs, "mean_round_s", ratio=ratio)
+        (axes,) = table.plot().axes
+        (dots, *_), (line, *_) = axes.collections, axes.lines
+        mean = {(run.selector, run.seed): run.rounds["latency_s"].mean() for run in runs}
+        pairs = [(mean["pause", seed], mean["random", seed]) for seed in range(3)]
+        expected = [a / b if ratio else a - b for a, b in pairs]
+        np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], expected)
+        assert set(line.get_xdata()) == {even}
+        ends = [
+            np.asarray(one.get_segments())[0][:, 0]
+            for one in axes.collections
+            if hasattr(one, "get_segments")
+        ]
+        np.testing.assert_allclose(ends[0], table[["low", "high"]].to_numpy()[0])
+
+
+def test_runs_side_by_side_have_their_gaps_where_settings_are_the_same() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(scenario, name, 0, n_rounds=9, train=False, progress=False)
+        for name in ("pause", "random")
+    ]
+    head, columns, *rows = side_by_side(runs).splitlines()
+    assert head == "Paired over seeds:"
+    assert columns.split() == ["gap", "95", "%", "interval", "p", "(Holm)", "seeds"]
+    assert [row.split("  ")[1] for row in rows] == [
+        "Mean round (ratio)",
+        "Leakage at the earlier end (ratio)",
+    ]
+    other = pausefl.change(scenario, {"network.n_users": 20})
+    runs.append(pausefl.run(other, "bsfl", 0, n_rounds=9, train=False, progress=False))
+    assert side_by_side(runs) == ""
 
 
 def test_it_is_what_claims_say(published: PublishedVerdicts) -> None:

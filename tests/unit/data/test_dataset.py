@@ -47,6 +47,17 @@ def test_round_trip(stored: Path) -> None:
     assert stored.read_bytes() == first
 
 
+def test_users_of_the_source_survive_the_file_and_must_be_one_for_each_example(tmp_path: Path) -> None:
+    named = replace(small(), train_users=np.array(["ann", "bob"] * 10))
+    named.save(tmp_path / "named.npz")
+    users = load_dataset(tmp_path / "named.npz").train_users
+    assert users is not None
+    assert users.tolist() == ["ann", "bob"] * 10
+    replace(small(), train_users=np.arange(3)).save(tmp_path / "few.npz")
+    with pytest.raises(DataError, match="train_users is not one number or text for each"):
+        load_dataset(tmp_path / "few.npz")
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

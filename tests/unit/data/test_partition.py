@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from pausefl.data.partition import (
     Partition,
     check_partition,
     label_mix,
+    largest_shares,
     load_partition,
     make_partition,
     partition_key,
@@ -170,6 +172,64 @@ def test_a_dominant_label_has_its_share_of_a_users_data_in_all(share: float, n_c
         assert np.mean(found) == pytest.approx(share, abs=0.005)
     else:
         assert np.mean(found) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("law", "n_users", "advised"),
+    [("dominant", 5, "0.5"), ("dominant", 12, "0.6"), ("dominant_pools", 5, "0.5")],
+)
+def test_labels_that_run_out_are_told_with_advice_that_helps(law: str, n_users: int, advised: str) -> None:
+    labels, asking = balanced(1440), iid(labels=law, dominant_share=1.0)
+    with pytest.warns(
+        UserWarning, match=f"labels run out, and .* of {n_users} users .*lower it to {advised}, or"
+    ):
+        partition = make_partition(labels, data_of(0), asking, n_users, Streams(0))
+    assert largest_shares(partition, labels).min() <= 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_partition(labels, data_of(0), asking.replace(dominant_share=float(advised)), n_users, Streams(0))
+        make_partition(labels, data_of(0), asking, 10, Streams(0))  # a multiple of the number of classes
+
+
+def given_by(names: Sequence[str], n_validation: int = 0) -> Partition:
+    """The partition of examples that the source gives to three users."""
+    settings = iid(users="given", labels="dominant", dominant_share=1.0, min_size=2)
+    return make_partition(
+        classes_of(len(names)), data_of(n_validation), settings, 3, Streams(0), np.array(names)
+    )
+
+
+def test_users_may_be_those_of_the_source() -> None:
+    names = np.array(["zoe", "ann", "bob"] * 5)
+    partition = given_by(names.tolist(), 1)
+    assert [set(names[indices]) for indices in partition.users] == [{"ann"}, {"bob"}, {"zoe"}]
+    held = np.concatenate([*partition.users, partition.validation])
+    assert sorted(held) == list(range(15))
+    plain, given = iid(), iid(users="given")
+    assert partition_key(data_of(1), plain, 3) != partition_key(data_of(1), given, 3)
+
+
+def test_users_of_a_source_must_fit_the_settings() -> None:
+    with pytest.raises(
+        DataError, match=r"n_users = 3, but data source 'mnist' gives .* set network\.n_users to 2"
+    ):
+        given_by(["ann", "bob"] * 5)
+    with pytest.raises(
+        DataError, match=r"'given' leaves 1 of 3 users .* = 2 .* lower partition\.min_size, or leave"
+    ):
+        given_by(["ann", "bob"] * 5 + ["zoe"])
+    with pytest.raises(DataError, match="'mnist' has no train_users"):
+        make_partition(classes_of(9), data_of(0), iid(users="given"), 3, Streams(0))
+
+
+@pytest.mark.parametrize("min_size", [0, 1])
+def test_nobody_is_told_to_lower_a_least_size_of_nothing(min_size: int) -> None:
+    few = pools(sizes="equal_floored", dominant_share=0.01, min_size=min_size)
+    with pytest.raises(DataError, match=r"; take partition\.labels 'dominant'.*, or lower network\.n_users$"):
+        make_partition(balanced(100), data_of(0), few, 20, Streams(0))
+    uneven = iid(labels="dirichlet", sizes="by_labels", label_concentration=0.01, min_size=min_size)
+    with pytest.raises(DataError, match=r"label_concentration, or lower network\.n_users$"):
+        make_partition(balanced(100), data_of(0), uneven, 50, Streams(0))
 
 
 def test_a_label_cannot_dominate_with_less_than_its_share_by_chance() -> None:

@@ -83,6 +83,8 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path
     told = [summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device", "n_threads")]
     assert told == ["pause", 0, 3, True, "cpu", 1]
     assert "digits" in summary["dataset_origin"]
+    assert summary["label_shares"]["asked"] is None
+    assert 0.1 < summary["label_shares"]["smallest"] < summary["label_shares"]["largest"] < 0.4
     assert summary["diverged_round"] is None
     assert summary["versions"]["torch"] == torch.__version__
     assert len(summary["code_hash"]) == 16

@@ -28,13 +28,17 @@ OFFICIAL = "; replace it by the official file (where it is missing, a run with d
 
 
 class Examples(NamedTuple):
-    """What a source reads; shapes and types as in `pausefl.data.dataset.Dataset`."""
+    """What a source reads; shapes and types as in `pausefl.data.dataset.Dataset`.
+
+    ``train_users`` are for ``partition.users: given``.
+    """
 
     train_x: Array
     train_y: Array
     test_x: Array
     test_y: Array
     n_classes: int
+    train_users: Array | None = None
 
 
 class Source(ABC):
