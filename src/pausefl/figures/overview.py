@@ -52,8 +52,10 @@ PANELS = (
 _SHOWN = (
     ("PAUSE", "o", ("pause",)),
     ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
-    ("Random; clustered by size in Figs. 6, 10, 14", "^", ("random", "clustered_size")),
+    ("Random", "^", ("random",)),
+    ("Clustered by size, where random is not shown", "D", ("clustered_size",)),
     ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
+    ("FedAvg with privacy", "P", ("fedavg",)),
 )
 
 #: About as many rounds of the authors' are marked on an axis of time.
@@ -100,6 +102,8 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> list[B
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
     for _, mark, kinds in _SHOWN:
+        if kinds == ("clustered_size",) and "random" in theirs | cut:
+            continue
         if name := _first(kinds, cut):
             drawn.append(replace(cut[name][0], seeds={}))
             plot_band(axes, kinds[0], drawn[-1], marked=False)
@@ -110,7 +114,14 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> list[B
             wanted = np.linspace(times[0], times[-1], _N_MARKS) if len(times) else times
             run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
             style = _mark(mark) | {"color": look(kinds[0])["color"], "zorder": look(kinds[0])["zorder"] + 1}
-            axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
+            marks = axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
+            if rounds is not None and not _first(kinds, cut) and len(run):
+                place = (run["elapsed_s"].iloc[-1], 100 * run["accuracy"].iloc[-1])
+                shift, ha, va = ((5, 0), "left", "center")
+                if place[0] > 0.7 * limit:  # there is no room to the right
+                    shift, ha, va = ((0, -5), "right", "top")
+                note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 7, "ha": ha, "va": va}
+                axes.annotate("authors only", place, shift, textcoords="offset points", **note)
     axes.set_xlim(0, limit if curves else None)
     words = "not run"
     if rounds is not None:

@@ -86,6 +86,7 @@ _COLORS = ("#6BAED6", "#FFFFFF", "#FDAE6B")
 _CELL: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7}
 _USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
 _DASHES = (DASH, DOT, DASH_DOT, LONG_DASH)
+_VARIANT_COLORS = ("#B22222", "#6A4C93", "#1B7F5C")
 
 
 class Knob(Settings):
@@ -268,10 +269,10 @@ def compare(curves: pd.DataFrame) -> pd.DataFrame:
 
     One row for each ``knob``, ``value`` and ``other`` selector: ``selector``, the first; ``n_seeds``;
     ``end_s``, the mean over seeds of the time at which the first of two runs ends; ``accuracy`` and
-    ``accuracy_other``, mean accuracy at that time; ``difference`` of the two, and ``difference_over_time``,
-    the mean difference from the first point of both curves to that time; each with ``_low`` and ``_high`` of
-    its interval over seeds (NaN with one seed). Where the other has no runs, as such a change does not
-    concern it, its usual ones count.
+    ``accuracy_other``, mean accuracy at that time, each with ``_least`` and ``_most`` of a seed;
+    ``difference`` of the two, and ``difference_over_time``, the mean difference from the first point of both
+    curves to that time; each with ``_low`` and ``_high`` of its interval over seeds (NaN with one seed).
+    Where the other has no runs, as such a change does not concern it, its usual ones count.
     """
     runs = dict(iter(curves.groupby([*KEY, "seed"], sort=False)))
     first, *others = curves["selector"].unique()
@@ -286,7 +287,9 @@ def compare(curves: pd.DataFrame) -> pd.DataFrame:
             ]
             end, first_end, other_end, over_time = np.array(pairs).T
             row = {"knob": knob, "value": value, "selector": first, "other": other, "n_seeds": len(seeds)}
-            row |= {"end_s": end.mean(), "accuracy": first_end.mean(), "accuracy_other": other_end.mean()}
+            row["end_s"] = end.mean()
+            for name, values in (("accuracy", first_end), ("accuracy_other", other_end)):
+                row |= {name: values.mean(), f"{name}_least": values.min(), f"{name}_most": values.max()}
             for name, values in (("difference", first_end - other_end), ("difference_over_time", over_time)):
                 row |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate(values), strict=True))
             rows.append(row)
@@ -367,10 +370,10 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
     bands = bands_of(own, "percent")
     lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-    axes.set(xlabel="Round", xlim=(0, own["round"].max()))
+    axes.set(xlabel="Round", xlim=(0, own["round"].max()), title=f"{own['round'].max():,} rounds")
     for axes, knob in zip(of_knobs, knobs, strict=True):
         _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
-        axes.set_xlabel(_called(knob))
+        axes.set(xlabel=_called(knob), title=f"When {look_of(first).label} ends")
     lines.append(axes.axvline(np.nan, **_USUAL))
     labels.append("Value of the scenario")
     for axes in (grid[0, 0], *of_knobs):
@@ -378,14 +381,16 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     ours = curves[curves["selector"] == first]
     whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
     without = ours[ours["knob"] == VARIANTS]
-    for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
+    of_variants = without.groupby("value", sort=False)
+    for dashes, color, (name, own) in zip(_DASHES, _VARIANT_COLORS, of_variants, strict=False):
         curve = bands_of(own, "percent", "elapsed_s")[first]
         shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
         change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
-        lines += last.plot(shared, change, color="#B22222", linestyle=dashes, linewidth=1.2)
+        lines += last.plot(shared, change, color=color, linestyle=dashes, linewidth=1.2)
         labels.append(f"{LABELS[first]}, {_called(str(name))} term")
     last.axhline(0, color=look_of(first).color, linewidth=0.8)
     last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
+    last.set_title("Without a term of the reward")
     for rest in grid.flat[2 + len(knobs) :]:
         rest.set_visible(False)
     explain(figure, lines, labels, bands.values(), ncols=3)
@@ -393,7 +398,7 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
 
 
 def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
-    """Accuracy of all selectors at equal time against the values of one setting."""
+    """Accuracy of all selectors at equal time against the values of one setting, with the range of seeds."""
     own = own.assign(x=[usual if value == "usual" else float(value) for value in own["value"]])
     own = own.drop_duplicates(["x", "other"]).sort_values("x")
     axes.axvline(usual, **_USUAL)
@@ -403,6 +408,8 @@ def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
     for other, compared in own.groupby("other", sort=False):
         for name, column in ((str(other), "accuracy_other"), (compared["selector"].iloc[0], "accuracy")):
             axes.plot(compared["x"], 100 * compared[column], **look(name), **marker(name))
+            low, high = (100 * compared[f"{column}_{end}"] for end in ("least", "most"))
+            axes.vlines(compared["x"], low, high, color=look_of(name).color, linewidth=0.8, alpha=0.7)
 
 
 def _called(name: str) -> str:

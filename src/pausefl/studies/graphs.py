@@ -8,7 +8,7 @@ of the K - m outsiders, each of the other m - 1 for one of those below. In sum, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,6 @@ from pausefl.studies.base import Note, Study, Tables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
@@ -90,9 +89,9 @@ class Graphs(Study):
         }
 
     def plot(self, tables: Tables) -> Plotted:
-        """The graphs of the first instance, and ``summary.csv`` of all."""
+        """The degrees of the first instance, and ``summary.csv`` of all."""
         summary = summarise(tables["degrees.parquet"], self.n_users, self.n_selected)
-        figure = plot_graphs(tables["vertices.parquet"], tables["edges.parquet"])
+        figure = plot_degrees(tables["edges.parquet"], len(tables["vertices.parquet"]))
         return Plotted(figure, {"summary.csv": summary})
 
 
@@ -151,38 +150,20 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
     return summary
 
 
-def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
-    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them."""
-    from matplotlib.collections import LineCollection
-
-    energy = vertices["energy"].to_numpy(np.float64)
-    place = np.column_stack([_spread(energy), energy])
-    selectors = edges["selector"].unique()
-    figure, grid = new_panels(((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
-    for axes, selector in zip(grid.flat, selectors, strict=True):
-        ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
-        # An edge has the colour of its lower end. Of the scale only the dark half shows.
-        color: dict[str, Any] = {"cmap": "viridis_r"}
-        lines = LineCollection(list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color)
-        dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
-        for artist in (axes.add_collection(lines), dots):
-            artist.set_clim(energy.min() - np.ptp(energy), energy.max())
-        degree = np.bincount(ends.ravel(), minlength=len(energy))
-        of = " to ".join(dict.fromkeys((f"{degree.min()}", f"{degree.max()}")))
-        axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
-        axes.set_xticks([])
-        axes.spines["bottom"].set_visible(False)
-    for axes in grid[:, 0]:
-        axes.set_ylabel("Energy: value of the objective")
-    dots.set_label("A selection of users")
-    lines.set_label("Two selections that differ in one user")
-    figure.legend(handles=[dots, lines], loc="outside lower center", ncols=2)
+def plot_degrees(edges: pd.DataFrame, n_vertices: int) -> Figure:
+    """How many selections have how many neighbours in the graphs of one instance."""
+    counts = {
+        selector: np.bincount(own[["u", "v"]].to_numpy().ravel(), minlength=n_vertices)
+        for selector, own in edges.groupby("selector", sort=False)
+    }
+    figure, (panels,) = new_panels((1, len(counts)), 2.1, sharex=True, sharey=True)
+    for axes, (selector, degrees) in zip(panels, counts.items(), strict=True):
+        values, n_selections = np.unique(degrees, return_counts=True)
+        axes.bar(values, n_selections, color=look_of(str(selector)).color, width=0.9)
+        axes.axvline(degrees.mean(), color="black", linewidth=0.8, linestyle="--", label="Mean")
+        axes.set_title(f"{look_of(str(selector)).label}:\n{degrees.sum() // 2} edges")
+        axes.set_xlabel("Neighbours of a selection")
+        axes.grid(visible=False, axis="x")
+    panels[0].set(ylabel="Selections", xlim=(0, None))
+    figure.legend(handles=panels[0].lines, loc="outside lower center")
     return figure
-
-
-def _spread(energy: Floats) -> Floats:
-    """Abscissas (N,) that keep vertices of similar energy apart, inside an ellipse."""
-    golden = (5**0.5 - 1) / 2  # turns of this angle spread any number of points evenly
-    rank = np.argsort(np.argsort(-energy))
-    height = 2 * rank / max(len(rank) - 1, 1) - 1
-    return np.asarray((2 * (rank * golden % 1) - 1) * np.sqrt(np.maximum(1 - height**2, 0.02)))

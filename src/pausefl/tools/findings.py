@@ -128,6 +128,11 @@ class Numbers:
         found = self.drift.set_index(["selector", "forgetting"])[span]
         return f"{float(found[selector, forgetting]):.2f}"
 
+    def final_accuracy(self, scenario: str, selector: str) -> str:
+        """Accuracy in per cent at the end of the published runs of a selector, a mean of seeds: ``64.3``."""
+        path = self.published.parent / "metrics" / scenario / f"{selector}.json"
+        return f"{100 * json.loads(path.read_text('utf-8'))['final_accuracy']:.1f}"
+
     @property
     def questions(self) -> str:
         """The table of answers to what a reader asks first, in Markdown."""
@@ -188,6 +193,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "n_runs",
         "n_on_gpu",
         "round_s",
+        "final_accuracy",
     )
     values = {name: getattr(numbers, name) for name in asked}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
