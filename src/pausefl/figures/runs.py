@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.authors import of_authors, plot_beside
@@ -53,19 +54,24 @@ _THIN: dict[str, Any] = {"color": "black", "linewidth": 0.5, "zorder": 2.5}
 def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
 
-    A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector all
-    of whose seeds reach it, at the mean over seeds of the seconds to target. There is neither where the
-    target is hardly above the start, as where nobody learns.
+    A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector, at
+    the mean of the seconds to target over the seeds that reach it; where some do not, it is hollow, and says
+    how many do. There is neither where the target is hardly above the start, as where nobody learns.
     """
     shown = Shown("accuracy", "Test accuracy (%)", scale=100)
     curves = _curves(rounds, scenario, shown)
     numbers, target = ends(curves, shown), 100 * target_accuracy(rounds)
-    times = {name: _time_to(target, curve) for name, curve in curves.items()}
+    times = {name: _times_to(target, curve) for name, curve in curves.items()}
     if not np.isnan(target):
-        numbers[f"To {target:.1f} % (s)"] = list(times.values())
+        means = [
+            float(np.mean(own)) if len(own) == curves[name].n_seeds else np.nan for name, own in times.items()
+        ]
+        numbers[f"To {target:.1f} % (s)"] = means
     more = []
     if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
+        if any(0 < len(own) < curves[name].n_seeds for name, own in times.items()):
+            more.append(_explained("Hollow: of seeds that reach it", linestyle="none"))
     elif not np.isnan(target):
         more = [_explained("No target: hardly above the start", linestyle="none")]
     figure, panels = _plot(curves, scenario, shown, more)
@@ -74,7 +80,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
         if risen:
             axes.axhline(target, **_THIN)
     if risen:
-        _pin(panels, times)
+        _pin(panels, times, curves)
     return Plotted(figure, numbers=numbers)
 
 
@@ -121,10 +127,9 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
     return curves
 
 
-def _time_to(target: float, curve: Band) -> float:
-    """Mean over seeds of the time when each first reaches a target; NaN if one of them never does."""
-    times = [x[y >= target][:1] for x, y in curve.seeds.values()]
-    return float(np.mean(np.concatenate(times))) if all(map(len, times)) else np.nan
+def _times_to(target: float, curve: Band) -> NDArray[np.float64]:
+    """The times when seeds first reach a target, of those that do."""
+    return np.concatenate([x[y >= target][:1] for x, y in curve.seeds.values()])
 
 
 def _plot(
@@ -203,12 +208,13 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
     edges = [np.interp(times, curve.x, edge) for curve in found.values() for edge in (curve.low, curve.high)]
     low, high = np.quantile(edges, (0.05, 0.95), axis=1)
-    between = (1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
+    same = 1.0 if ratio else 0.0
+    between = (1.2 * min(low.min() - same, 0) + same, 1.2 * max(high.max() - same, 0) + same)
     plot_curves(axes, found, dict.fromkeys(found, ""), between=between, wide=len(curves) <= MOST_BANDS)
     if low.min() < high.max():  # else all curves are the same
         axes.set_ylim(*between)
     name = look_of(reference).label
-    axes.axhline(1 if ratio else 0, **_THIN)
+    axes.axhline(same, **_THIN)
     axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)
 
 
@@ -219,16 +225,27 @@ def _explained(label: str, **look: Any) -> Line2D:
     return Line2D([], [], label=label, markeredgewidth=0.8, **_THIN | look)
 
 
-def _pin(panels: Mapping[str, Axes], times: Mapping[str, float]) -> None:
-    """Plot a pin on each selector's axis of time; one that would hide another is longer."""
+def _pin(
+    panels: Mapping[str, Axes], times: Mapping[str, NDArray[np.float64]], curves: Mapping[str, Band]
+) -> None:
+    """Plot a pin on each selector's axis at its mean time; one that would hide another is longer."""
     drawn: list[tuple[Axes, float]] = []
-    for selector, time in times.items():
-        if np.isfinite(time):
-            axes = panels[selector]
+    for selector, own in times.items():
+        if len(own):
+            axes, time, n_seeds = panels[selector], float(np.mean(own)), curves[selector].n_seeds
             width = 2 * NEAR * np.ptp(axes.get_xlim())
             near = sum(axes is other and abs(time - then) < width for other, then in drawn)
             color, top = look_of(selector).color, 0.05 * (1 + near)
             place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
             axes.plot([time, time], [0, top], color=color, linewidth=0.8, **place)
-            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector))
+            hollow = {"markerfacecolor": "white"} if len(own) < n_seeds else {}
+            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector) | hollow)
+            if hollow:
+                where: dict[str, Any] = {
+                    "xycoords": axes.get_xaxis_transform(),
+                    "textcoords": "offset points",
+                }
+                axes.annotate(
+                    f"{len(own)} of {n_seeds}", (time, top), (5, 0), va="center", fontsize=6, **where
+                )
             drawn.append((axes, time))
