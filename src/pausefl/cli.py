@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -354,6 +355,7 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     # Shells leave ~ as it is behind an option's name: --out=~/run.
     arguments = [re.sub(r"^(--[\w-]+=)?(~.*)", _with_home, one) for one in sys.argv[1:]]
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
     with heard():
         try:
             app(arguments)

@@ -62,26 +62,34 @@ def plot_beside(
     scenario: Scenario,
     shown: Shown,
     far: Collection[str],
+    apart: Collection[str] = (),
     more: Sequence[Line2D] = (),
 ) -> tuple[Figure, dict[str, Axes]]:
     """A panel for each selector: its curve, the authors' run and, in grey, the other selectors' curves.
 
     All panels have the same axes, but selectors whose losses go ``far`` have logarithmic ones of their own.
+    Of those whose seeds end ``apart``, each seed is a line, and there is no mean.
     """
     from matplotlib.lines import Line2D
 
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
     figure, panels = new_grid(titles, shown.x_label, n_columns=3, width=COLUMN_WIDTH, height=0.95)
     # One line with gaps: nine lines in each of nine panels take time.
-    near = [curve for name, curve in curves.items() if name not in far]
+    others = {name: curve for name, curve in curves.items() if name not in far}
+    near = [line for name, curve in others.items() for line in _lines(curve, name in apart)]
     gap = [np.nan]
-    x_of_others = np.concatenate([part for curve in near for part in (curve.x, gap)])
-    y_of_others = np.concatenate([part for curve in near for part in (curve.mean, gap)])
+    x_of_others, y_of_others = (
+        np.concatenate([part for of in xy for part in (of, gap)]) for xy in zip(*near, strict=True)
+    )
     log = logged(scenario)
     look = _ROUNDS if log or shown.is_leakage else _CURVE
     first = None
     for axes, (selector, curve) in zip(panels, curves.items(), strict=True):
-        plot_band(axes, selector, curve, shown.is_leakage, marked=False)
+        if selector in apart:
+            for x, y in _lines(curve, True):
+                axes.plot(x, y, color=look_of(selector).color, linewidth=0.9)
+        else:
+            plot_band(axes, selector, curve, shown.is_leakage, marked=False)
         if selector in far:
             axes.set_yscale("log")
             axes.tick_params(labelleft=True, pad=1)
@@ -99,16 +107,29 @@ def plot_beside(
         axes.grid(visible=False)
     n_seeds = max(curve.n_seeds for curve in curves.values())
     ours = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
+    seed = log_of(scenario.name)["seed"] if log else 0
     lines = [
         Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=ours),
-        Line2D([], [], label=f"Authors' run, seed {log_of(scenario.name)['seed'] if log else 0}", **look),
+        *([Line2D([], [], label=f"Authors' run, seed {seed}", **look)] if theirs else []),
         *([Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []),
+        *(
+            [Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none")]
+            if apart
+            else []
+        ),
         *more,
     ]
-    explained = {str(line.get_label()): line for line in lines} | spread_of(curves.values())
+    explained = {str(line.get_label()): line for line in lines} | spread_of(
+        [curve for name, curve in curves.items() if name not in apart]
+    )
     figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
     label_all(figure, shown.quantity if len(curves) > 3 else shown.y_label)
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
     for text in figure.legend(explained.values(), explained.keys(), **place).get_texts():
         text.set_linespacing(0.9)
     return figure, dict(zip(curves, panels, strict=True))
+
+
+def _lines(curve: Band, apart: bool) -> list[Points]:
+    """The mean of a selector, or each seed of one whose seeds end apart."""
+    return list(curve.seeds.values()) if apart else [(curve.x, curve.mean)]

@@ -47,6 +47,9 @@ RISEN = 1.2
 #: Means that differ by less than this share of their axis, for half of their common time, hide one another.
 HIDDEN = 0.06
 
+#: Where seeds end further apart than this share of the highest mean, their mean is like none of them.
+APART = 0.4
+
 #: How lines look that are no curves.
 _THIN: dict[str, Any] = {"color": "black", "linewidth": 0.5, "zorder": 2.5}
 
@@ -144,8 +147,9 @@ def _plot(
     limit, cut = on_time_axis(curves, shown.x_column)
     inside = {name: curve for name, (curve, _) in cut.items()}
     far = _exploding(inside) if shown.column == "loss" else set()
-    if theirs := of_authors(scenario, shown, curves):
-        return plot_beside(inside, theirs, limit, scenario, shown, far, more)
+    apart = _apart(inside) if shown.column == "accuracy" else set()
+    if (theirs := of_authors(scenario, shown, curves)) or apart:
+        return plot_beside(inside, theirs, limit, scenario, shown, far, apart, more)
     labels = {name: words for name, (_, words) in cut.items()}
     for name in far:
         mean = curves[name].mean
@@ -173,6 +177,13 @@ def _plot(
     panels[-1].set_xlabel(shown.x_label)
     axes.set_xlim(0, limit)
     return with_names(figure, [*lines, *more], curves), dict.fromkeys(curves, axes)
+
+
+def _apart(curves: Mapping[str, Band]) -> set[str]:
+    """Selectors of whom some seeds keep what they learned and others lose it."""
+    highest = max(curve.mean.max() for curve in curves.values())
+    last = {name: [y[-1] for _, y in curve.seeds.values()] for name, curve in curves.items()}
+    return {name for name, values in last.items() if values and np.ptp(values) > APART * highest}
 
 
 def _exploding(curves: Mapping[str, Band]) -> set[str]:
