@@ -83,6 +83,8 @@ def plot_beside(
     )
     log = logged(scenario)
     look = _ROUNDS if log or shown.is_leakage else _CURVE
+    # Where what PAUSE leaks is to be less than what random selection does.
+    rival = curves.get("random") if shown.is_leakage and "pause" in curves else None
     first = None
     for axes, (selector, curve) in zip(panels, curves.items(), strict=True):
         if selector in apart:
@@ -100,6 +102,9 @@ def plot_beside(
             axes.plot(
                 x_of_others, y_of_others, drawstyle="steps-post" if shown.is_leakage else "default", **_OTHERS
             )
+        if rival and selector == "pause":
+            style: dict[str, Any] = {"color": look_of("random").color, "linewidth": 0.9, "zorder": 2}
+            axes.plot(rival.x, rival.mean, drawstyle="steps-post", **style)
         if selector in theirs:
             x, y = theirs[selector]
             axes.plot(x[x <= limit], y[x <= limit], **look)
@@ -107,11 +112,13 @@ def plot_beside(
         axes.grid(visible=False)
     n_seeds = max(curve.n_seeds for curve in curves.values())
     ours = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
+    random: dict[str, Any] = {"color": look_of("random").color, "label": "Random, beside PAUSE"}
     seed = log_of(scenario.name)["seed"] if log else 0
     lines = [
         Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=ours),
         *([Line2D([], [], label=f"Authors' run, seed {seed}", **look)] if theirs else []),
         *([Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []),
+        *([Line2D([], [], linewidth=0.9, **random)] if rival else []),
         *(
             [Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none")]
             if apart
