@@ -23,6 +23,7 @@ _AVERAGED = (
     "elapsed_s",
     "mean_round_s",
     "leakage_max",
+    "fairness",
     "seconds_to_target",
     "selection_ms_per_round",
     "wall_s",
@@ -85,7 +86,7 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
             "target_accuracy": runs["target_accuracy"].iloc[0],
             "seconds_reached_mean": runs["seconds_to_target"].mean(),
         }
-        for column in _AVERAGED:
+        for column in filter(runs.columns.__contains__, _AVERAGED):
             values = runs[column].to_numpy(dtype=np.float64)
             row[f"{column}_mean"] = float(np.mean(values))
             finite = len(values) > 1 and bool(np.isfinite(values).all())
