@@ -157,7 +157,10 @@ def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Wri
 def test_curves_of_both_readings_are_in_the_page(write: Write, tmp_path: Path) -> None:
     reading = {"ends": {"elapsed_s": 9.0, "round": 3}, "selectors": {"pause": {"round": [[1, 2, None]]}}}
     chart = {"title": HOSTILE, "readings": {"as run": reading, "as written": reading}}
-    shown = [picture(tmp_path / "overview.png"), str(tmp_path / "questions.csv"), str(tmp_path / "questions.md")]
+    shown = [
+        picture(tmp_path / "overview.png"),
+        *(str(tmp_path / f"questions.{end}") for end in ("csv", "md")),
+    ]
     questions.answers({}, None, {}).to_csv(shown[1])
     Path(shown[2]).write_text("| Question |\n| - |\n", "utf-8")
     page = render(parts(overview=[*shown, as_json(tmp_path / "charts.json", [chart])]))
