@@ -19,7 +19,7 @@ for (const button of document.querySelectorAll('.sortable button')) {
 const charts = JSON.parse(document.querySelector('#curves script')?.textContent ?? '[]');
 const choices = [...document.querySelectorAll('.choices select')];
 const legend = [...document.querySelectorAll('.choices button')];
-const [LEFT, RIGHT, TOP, BOTTOM] = [30, 334, 6, 186];
+const [LEFT, RIGHT, TOP, BOTTOM] = [30, 328, 6, 186];
 const add = (parent, tag, attributes, text = '') => {
   const element = parent.appendChild(document.createElementNS('http://www.w3.org/2000/svg', tag));
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

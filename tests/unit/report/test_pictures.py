@@ -26,7 +26,7 @@ def saved(folder: Path, name: str, words: str) -> Path:
 def test_a_figure_is_sharp_at_twice_its_size_and_leads_to_its_pdf(tmp_path: Path) -> None:
     path = saved(tmp_path, "one", "Accuracy")
     picture = figure(path)
-    assert (picture.width, picture.height) == (336, round(2.9 * 96))
+    assert (picture.width, picture.height) == (420, 348)
     with Image.open(io.BytesIO(base64.b64decode(picture.source.partition(",")[2]))) as image:
         assert image.size == (2 * picture.width, 2 * picture.height)
     assert picture.pdf == "../figures/one.pdf"
