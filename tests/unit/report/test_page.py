@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from browser import see
 from PIL import Image
 from worlds import claim, on_runs
 
@@ -154,20 +155,47 @@ def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Wri
     assert '<a href="../figures/accuracy_vs_time.pdf">' in page
 
 
-def test_curves_of_both_readings_are_in_the_page(write: Write, tmp_path: Path) -> None:
-    reading = {"ends": {"elapsed_s": 9.0, "round": 3}, "selectors": {"pause": {"round": [[1, 2, None]]}}}
-    chart = {"title": HOSTILE, "readings": {"as run": reading, "as written": reading}}
+def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:
+    """A page with one chart."""
     shown = [
         picture(tmp_path / "overview.png"),
         *(str(tmp_path / f"questions.{end}") for end in ("csv", "md")),
     ]
     questions.answers({}, None, {}).to_csv(shown[1])
     Path(shown[2]).write_text("| Question |\n| - |\n", "utf-8")
-    page = render(parts(overview=[*shown, as_json(tmp_path / "charts.json", [chart])]))
+    return render(parts(overview=[*shown, as_json(tmp_path / "charts.json", [chart])]))
+
+
+def test_curves_of_both_readings_are_in_the_page(tmp_path: Path) -> None:
+    reading = {"ends": {"elapsed_s": 9.0, "round": 3}, "selectors": {"pause": {"round": [[1, 2, None]]}}}
+    chart = {"title": HOSTILE, "readings": {"as run": reading, "as written": reading}}
+    page = with_curves(tmp_path, chart)
     (inlined,) = re.findall('<script type="application/json">(.*?)</script>', page)
     assert json.loads(inlined) == [chart]
     assert "<button aria-pressed" in page
     assert not re.search(r"<[^>&]*onerror", page)
+
+
+@pytest.mark.browser
+def test_a_reader_switches_selectors_seeds_reading_and_axis(tmp_path: Path) -> None:
+    def reading(*names: str) -> dict[str, Any]:
+        # The second seed ends before the last point.
+        own = {"elapsed_s": [[0, 500, 1000], [0, 700, None]], "round": [[None, 500, 1000], [0, 100, 200]]}
+        return {"ends": {"elapsed_s": 40.0, "round": 300}, "selectors": dict.fromkeys(names, own)}
+
+    chart = {"title": "T", "readings": {"as run": reading("pause"), "as written": reading("pause", "random")}}
+    steps = ("", "seeds.value = 'each'", "reading.value = 'as written'", "axis.value = 'round'")
+    tries = ";".join(f"{step}; axis.onchange(); say()" for step in (*steps, "pause.click()"))
+    script = """<script>
+        const [reading, axis, seeds] = document.querySelectorAll('.choices select');
+        const pause = document.querySelector('.choices button');
+        const points = (line) => line.getAttribute('points').split(' ').length / 2;
+        const say = () => document.body.append(`[${[...document.querySelectorAll('polyline')].map(points)}]`);
+        TRIES</script>"""
+    seen = see(with_curves(tmp_path, chart) + script.replace("TRIES", tries), 390, tmp_path)
+    assert seen.problems() == []
+    # Points of each line: the mean, seeds, both selectors, over rounds, random alone.
+    assert "[2][3,2][3,2,3,2][2,3,2,3][2,3]" in seen.text
 
 
 def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:
