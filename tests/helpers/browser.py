@@ -19,9 +19,6 @@ addEventListener('load', async () => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   all('details').forEach((details) => { details.open = true; });
   all('img').forEach((image) => { image.loading = 'eager'; });
-  while (all('a > img').some((image) => !image.parentElement.href) && performance.now() < 60000) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
   await Promise.allSettled(all('img').map((image) => image.decode()));
   const local = (address) => ['data:', 'blob:', '#'].some((start) => address.startsWith(start));
   const named = all('[src], link[href], object[data], [poster], [srcset]').map((element) =>
@@ -30,7 +27,9 @@ addEventListener('load', async () => {
     broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
     blurred: all('img').filter((image) => image.naturalWidth < 2 * image.clientWidth)
       .map((image) => image.alt),
-    downloads: all('a[download]').map((link) => link.download),
+    cut: all('.claims td .badge, .outcome')
+      .filter((verdict) => verdict.getBoundingClientRect().right > innerWidth)
+      .map((verdict) => verdict.textContent),
     unnamed: all('img').filter((image) => !image.alt.trim()).length,
     images: all('img').length,
     dead: all('a[href^="#"]').map((link) => link.getAttribute('href').slice(1))
@@ -59,8 +58,8 @@ class Seen:
         Descriptions of pictures that do not show, and of those with too few pixels for a zoom of 200 %.
     unnamed, images
         How many pictures have no description, and how many there are.
-    downloads
-        Names of the files to download.
+    cut
+        Verdicts that a reader would have to scroll to the right for.
     dead, repeated
         In-page links that lead nowhere, and ids that are not unique.
     fetched
@@ -75,7 +74,7 @@ class Seen:
 
     broken: list[str]
     blurred: list[str]
-    downloads: list[str]
+    cut: list[str]
     unnamed: int
     images: int
     dead: list[str]
@@ -90,6 +89,7 @@ class Seen:
         """Everything that a reader would stumble over."""
         found = [f"broken picture: {alt}" for alt in self.broken]
         found += [f"blurred picture: {alt}" for alt in self.blurred]
+        found += [f"verdict out of sight: {words}" for words in self.cut]
         found += [f"{self.unnamed} pictures without a description"] if self.unnamed else []
         found += [f"dead link: #{target}" for target in self.dead]
         found += [f"id is there twice: {name}" for name in self.repeated]
@@ -108,7 +108,7 @@ def browser() -> str:
 
 
 def see(page: str, width: int, folder: Path) -> Seen:
-    """Open a page of HTML in a window of this width, in pixels; ``folder`` is for files of the browser."""
+    """Open a page of HTML in a frame of this width, in pixels; ``folder`` is for files of the browser."""
     said: list[bytes] = []
 
     class Listener(BaseHTTPRequestHandler):
@@ -123,8 +123,11 @@ def see(page: str, width: int, folder: Path) -> Seen:
     with HTTPServer(("127.0.0.1", 0), Listener) as server:
         server.timeout = 240
         probe = _PROBE.replace("PORT", str(server.server_port))
-        file = folder / "page.html"
-        file.write_text(page + probe, "utf-8")
+        (folder / "page.html").write_text(page + probe, "utf-8")
+        # A window has at least 500 pixels, a frame any width.
+        file = folder / "frame.html"
+        frame = f'<iframe src="page.html" style="width: {width}px; height: 900px; border: 0"></iframe>'
+        file.write_text(f'<body style="margin: 0">{frame}', "utf-8")
         options = (
             "--headless",
             "--no-sandbox",
@@ -132,7 +135,7 @@ def see(page: str, width: int, folder: Path) -> Seen:
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
         )
-        own = (f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900")
+        own = (f"--user-data-dir={folder / 'profile'}", "--window-size=1400,900")
         stay = "--remote-debugging-port=0"  # or the browser ends as soon as the page is loaded
         process = subprocess.Popen(
             [browser(), *options, *own, stay, file.as_uri()],

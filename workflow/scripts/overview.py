@@ -2,6 +2,7 @@
 
 from pausefl.workflow.step import logged
 
+import json
 from pathlib import Path
 
 from pausefl.figures import overview
@@ -9,6 +10,7 @@ from pausefl.figures.notes import origin
 from pausefl.figures.style import save
 from pausefl.files import replacing
 from pausefl.report import questions
+from pausefl.report.charts import charts
 from pausefl.runs.collected import read_scenarios
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of
@@ -24,6 +26,8 @@ with logged(snakemake.log[0]):
     curves = [read_table(Path(folder) / questions.CURVES) for folder in snakemake.input.curves]
     logs = questions.logs(snakemake.params.logged)
     answers = questions.answers(rounds, curves[0] if curves else None, logs)
-    with replacing(Path(output.text).with_suffix(".csv"), Path(output.text)) as (to_csv, to_text):
+    paths = Path(output.text).with_suffix(".csv"), Path(output.text), Path(output.charts)
+    with replacing(*paths) as (to_csv, to_text, to_charts):
         answers.to_csv(to_csv, index=False)
         to_text.write_text(questions.to_markdown(answers), encoding="utf-8")
+        to_charts.write_text(json.dumps(charts(rounds), separators=(",", ":")), encoding="utf-8")

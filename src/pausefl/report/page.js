@@ -1,10 +1,3 @@
-// A browser opens no address of data alone, so each figure becomes a file of its own.
-(async () => {
-  for (const image of document.querySelectorAll('a > img')) {
-    image.src = URL.createObjectURL(await (await fetch(image.src)).blob());
-    image.parentElement.href = image.src;
-  }
-})();
 // On a narrow screen the contents would fill it.
 document.querySelector('nav details').open = innerWidth > 1000;
 
@@ -21,3 +14,55 @@ for (const button of document.querySelectorAll('.sortable button')) {
     body.append(...[...body.rows].sort((a, b) => order(text(a), text(b))));
   };
 }
+
+// Curves: every choice and every click on a selector draws all charts anew.
+const charts = JSON.parse(document.querySelector('#curves script')?.textContent ?? '[]');
+const choices = [...document.querySelectorAll('.choices select')];
+const legend = [...document.querySelectorAll('.choices button')];
+const [LEFT, RIGHT, TOP, BOTTOM] = [30, 328, 6, 186];
+const add = (parent, tag, attributes, text = '') => {
+  const element = parent.appendChild(document.createElementNS('http://www.w3.org/2000/svg', tag));
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+};
+const mean = (seeds) => seeds[0].map((_, i) =>
+  seeds.some((one) => one[i] === null) ? null : seeds.reduce((sum, one) => sum + one[i], 0) / seeds.length);
+const step = (end) => {
+  const power = 10 ** Math.floor(Math.log10(end / 2));
+  return power * [5, 2, 1].find((factor) => end / 2 >= factor * power);
+};
+function draw(chart, parent) {
+  const [asked, axis, seeds] = choices.map((one) => one.value);
+  const reading = asked in chart.readings ? asked : Object.keys(chart.readings)[0];
+  const {ends, selectors} = chart.readings[reading], svg = parent.querySelector('svg');
+  const x = (share) => LEFT + share * (RIGHT - LEFT), y = (value) => BOTTOM - value / 1000 * (BOTTOM - TOP);
+  parent.querySelector('span').textContent = `(${reading})`;
+  svg.replaceChildren();
+  for (const value of [0, 200, 400, 600, 800, 1000]) {
+    add(svg, 'path', {d: `M${LEFT} ${y(value)}H${RIGHT}`, class: 'grid'});
+    add(svg, 'text', {x: LEFT - 4, y: y(value) + 3, 'text-anchor': 'end'}, `${value / 10}`);
+  }
+  for (let at = 0; at <= ends[axis]; at += step(ends[axis])) {
+    add(svg, 'text', {x: x(at / ends[axis]), y: BOTTOM + 13, 'text-anchor': 'middle'}, `${+at.toPrecision(6)}`);
+  }
+  add(svg, 'text', {x: RIGHT, y: BOTTOM + 23, 'text-anchor': 'end'}, `Accuracy (%); ${choices[1].selectedOptions[0].text}`);
+  for (const key of legend.filter((one) => one.ariaPressed === 'true' && one.dataset.name in selectors).reverse()) {
+    const runs = selectors[key.dataset.name][axis];
+    for (const run of seeds === 'mean' ? [mean(runs)] : runs) {
+      const points = run.map((value, i) => value === null ? '' : `${x(i / (run.length - 1)).toFixed(1)} ${y(value).toFixed(1)}`);
+      const style = {stroke: key.style.getPropertyValue('--color'), 'stroke-dasharray': key.dataset.dashes};
+      const line = add(svg, 'polyline', {points: points.filter(Boolean).join(' '), class: seeds, ...style});
+      add(line, 'title', {}, key.textContent);
+    }
+  }
+}
+const drawAll = () => charts.forEach((chart, i) => draw(chart, document.querySelectorAll('.charts > div')[i]));
+for (const one of choices) one.onchange = drawAll;
+for (const key of legend) {
+  key.onclick = () => {
+    key.ariaPressed = key.ariaPressed !== 'true';
+    drawAll();
+  };
+}
+drawAll();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -19,10 +20,12 @@ from pausefl.claims.verdicts import FINDINGS
 from pausefl.claims.words import rounded
 from pausefl.figures import papers
 from pausefl.report import questions, text
+from pausefl.report.charts import AXES, legend
 from pausefl.report.contents import sections_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure
 from pausefl.results.markdown import number
+from pausefl.results.tables import time_to_target
 from pausefl.runs.reading import read_json
 from pausefl.selectors import LABELS
 
@@ -44,9 +47,9 @@ _SCALES = {
 _NUMBERS = {
     "final_accuracy_mean": ("Accuracy at the end", ".1%"),
     "final_loss_mean": ("Loss at the end", ".3g"),
-    "seconds_to_target_mean": ("To the target (s)", ".1f"),
     "mean_round_s_mean": ("Mean round (s)", ".3f"),
     "leakage_max_mean": ("Leakage (ε)", ".1f"),
+    "fairness_mean": ("Fairness", ".2f"),
 }
 
 
@@ -59,7 +62,8 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     groups = [group for section in sections for group in section.groups.values()]
     figures = [shown for group in groups for shown in group.figures]
-    overview = {Path(path).suffix: path for path in parts.overview}
+    overview = {Path(path).name: path for path in parts.overview}
+    charts = json.loads(Path(overview["charts.json"]).read_text("utf-8")) if overview else []
     drawn = sorted({shown.path for shown in figures} | {path for path in overview.values() if ".png" in path})
     with ThreadPoolExecutor(n_threads) as pool:
         pictures = dict(zip(drawn, pool.map(figure, map(Path, drawn)), strict=True))
@@ -93,8 +97,12 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         runs=[run for part in parts.scenarios.values() for run in part.runs],
         conclusions=conclusions(parts),
         overview=overview,
+        charts=charts,
+        legend=legend(charts),
+        axes=AXES,
         of_papers=bool({"paper", "any"} & there),
         complete=complete,
+        papers=papers.CONTENTS,
         sections=[section for section in sections if section.groups],
         absent=[
             f"{section.title}, {section.not_run}"
@@ -108,7 +116,7 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         first={shown.path: shown for shown in reversed(figures)},
         found={shown.owner: shown.id for shown in reversed(figures)},
         selectors=list(_selectors(parts)),
-        numbers=[head for head, _ in _NUMBERS.values()],
+        numbers=["To the target (s)", *(head for head, _ in _NUMBERS.values())],
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
     )
 
@@ -116,10 +124,16 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
 def _selectors(parts: ReportParts) -> Iterator[dict[str, Any]]:
     """A row for each selector of a scenario: means over its seeds."""
     for name, part in parts.scenarios.items():
-        for row in pd.read_csv(part.summary).to_dict("records"):
+        reading = next(filter(None, map(papers.reading, part.settings["figures"])), "–")
+        for _, row in pd.read_csv(part.summary).iterrows():
             cells = [number(row.get(column, math.nan), form) for column, (_, form) in _NUMBERS.items()]
-            known = {"scenario": name, "selector": LABELS[row["selector"]], "n_seeds": row["n_seeds"]}
-            yield known | {"numbers": [cell.replace("inf", "∞") for cell in cells]}
+            yield {
+                "scenario": name,
+                "reading": reading,
+                "selector": LABELS[row["selector"]],
+                "n_seeds": row["n_seeds"],
+                "numbers": [time_to_target(row), *(cell.replace("inf", "∞") for cell in cells)],
+            }
 
 
 def _interval(compared: Mapping[str, Any]) -> str:

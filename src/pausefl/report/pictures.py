@@ -1,4 +1,4 @@
-"""Pictures as parts of the page: PNG of few colours, and the PDF of a figure to download."""
+"""Pictures as parts of the page: AVIF, a third of the bytes of a PNG of 256 colours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from PIL import Image
 
 from pausefl.errors import PauseflError
 
+#: Size on the page, relative to print, and pixels of a picture for one of the page: sharp at a zoom of 200 %.
+ZOOM, SHARPNESS = 1.25, 2
+
+#: More threads might write other bytes.
+_AVIF = {"quality": 30, "subsampling": "4:4:4", "speed": 6, "max_threads": 1}
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -18,9 +24,9 @@ class Picture:
 
     width: int
     height: int
-    #: URI of the PNG.
+    #: URI of the picture.
     source: str
-    #: URI of the PDF.
+    #: Address of the PDF, from a page in ``results/report``.
     pdf: str
 
     @property
@@ -30,22 +36,19 @@ class Picture:
 
 
 def figure(path: Path) -> Picture:
-    """A PNG file that `pausefl.figures.style.save` wrote, in at most 256 colours, and its PDF."""
+    """A PNG file that `pausefl.figures.style.save` wrote, smaller, and the address of its PDF."""
     try:
         with Image.open(path) as image:
             width, height = (
-                round(96 * n / dots) for n, dots in zip(image.size, image.info["dpi"], strict=True)
+                round(ZOOM * 96 * n / dots) for n, dots in zip(image.size, image.info["dpi"], strict=True)
             )
-            few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            size = SHARPNESS * width, SHARPNESS * height
+            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     except (OSError, KeyError):
         raise PauseflError(
             f"{path} is no figure of the workflow. Delete it and run the workflow again"
         ) from None
     file = io.BytesIO()
-    few.save(file, "PNG")
-    pdf = path.with_suffix(".pdf").read_bytes()
-    return Picture(width, height, _uri("image/png", file.getvalue()), _uri("application/pdf", pdf))
-
-
-def _uri(kind: str, content: bytes) -> str:
-    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    small.save(file, "AVIF", **_AVIF)
+    source = f"data:image/avif;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+    return Picture(width, height, source, f"../figures/{path.stem}.pdf")

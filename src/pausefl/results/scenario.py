@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.results import archive, privacy_table, tables
+from pausefl.results.fairness import fairness_of
 from pausefl.results.markdown import to_latex
-from pausefl.runs.run import Run, rounds_of
+from pausefl.runs.run import KEY, Run, rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import Experiment, Scenario
 
@@ -27,6 +28,10 @@ def write_tables(
     """
     summaries, rounds = {key: run.summary for key, run in runs.items()}, rounds_of(runs.values())
     by_run = tables.summarise(rounds, summaries)
+    by_run["fairness"] = [
+        fairness_of(scenario, runs[Experiment(*key)].rounds["selection"])["fairness"]
+        for key in by_run[KEY].itertuples(index=False)
+    ]
     head = "".join(f"**{note}**\n\n" for note in notes if note)
 
     def summary() -> tuple[pd.DataFrame, str]:

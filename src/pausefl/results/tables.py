@@ -23,6 +23,7 @@ _AVERAGED = (
     "elapsed_s",
     "mean_round_s",
     "leakage_max",
+    "fairness",
     "seconds_to_target",
     "selection_ms_per_round",
     "wall_s",
@@ -63,7 +64,8 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
     """Mean and sample standard deviation over the seeds of a `summarise`, one row a selector.
 
     A mean is NaN as soon as one seed has no value (target never reached, run diverged): a mean over the
-    lucky seeds would flatter a selector. ``n_reached`` and ``n_diverged`` count these seeds.
+    lucky seeds would flatter a selector. ``n_reached`` and ``n_diverged`` count these seeds, and
+    ``seconds_reached_mean`` is the mean over those that reach the target.
 
     Returns
     -------
@@ -82,8 +84,9 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
             "n_reached": int(runs["seconds_to_target"].notna().sum()),
             "n_diverged": int(runs["diverged_round"].notna().sum()),
             "target_accuracy": runs["target_accuracy"].iloc[0],
+            "seconds_reached_mean": runs["seconds_to_target"].mean(),
         }
-        for column in _AVERAGED:
+        for column in filter(runs.columns.__contains__, _AVERAGED):
             values = runs[column].to_numpy(dtype=np.float64)
             row[f"{column}_mean"] = float(np.mean(values))
             finite = len(values) > 1 and bool(np.isfinite(values).all())
@@ -113,7 +116,7 @@ def to_markdown(
             "Final accuracy (%)": f"**{accuracy}**" if i == best else accuracy,
             "Best accuracy (%)": mean_sd(row, "best_accuracy", 1, scale=100),
             "Final loss": mean_sd(row, "final_loss", 4),
-            "Time to target (s)": _time_to_target(row),
+            "Time to target (s)": time_to_target(row),
             "Mean round (s)": mean_sd(row, "mean_round_s", 3),
             f"Leakage (ε per {protected})": mean_sd(row, "leakage_max", 2),
             "Selection (ms a round)": mean_sd(row, "selection_ms_per_round", 2),
@@ -153,12 +156,14 @@ def _accuracy(row: pd.Series) -> str:
     return accuracy
 
 
-def _time_to_target(row: pd.Series) -> str:
-    """``mean ± sd`` of the seconds; under how many seeds it is not reached; a dash without a target."""
+def time_to_target(row: pd.Series) -> str:
+    """``mean ± sd`` of the seconds, or ``mean (9 of 10)`` if a seed ends before; a dash without a target."""
     if math.isnan(row["target_accuracy"]):
         return "–"
-    if missed := row["n_seeds"] - row["n_reached"]:
-        return f"not reached ({missed} of {row['n_seeds']} seeds)"
+    if not row["n_reached"]:
+        return "not reached"
+    if row["n_reached"] < row["n_seeds"]:
+        return f"{row['seconds_reached_mean']:.1f} ({row['n_reached']} of {row['n_seeds']})"
     return mean_sd(row, "seconds_to_target", 1)
 
 

@@ -13,7 +13,7 @@ from pausefl.errors import ConfigError, suggest
 from pausefl.figures import overview
 from pausefl.figures.papers import in_parts
 from pausefl.plugins import as_folder, from_folder
-from pausefl.report import questions
+from pausefl.report import charts, questions
 from pausefl.runs.collected import FILES, run_folder
 from pausefl.runs.run import RUN_FILES
 from pausefl.settings import FIGURE_KINDS, Experiment
@@ -164,14 +164,14 @@ def partition_picture(project: Project, scenario: str) -> list[str]:
 
 def overview_files(project: Project) -> list[str]:
     """What opens the report of a configuration with figures of accuracy of PAUSE v2; else nothing."""
-    texts = ["results/tables/questions.csv", "results/tables/questions.md"]
+    texts = [f"results/tables/{name}" for name in ("questions.csv", "questions.md", "charts.json")]
     return [*figure_files("overview"), *texts] if overview.scenarios(project.own) else []
 
 
 def overview_scenarios(project: Project) -> list[str]:
     """Scenarios that the overview shows, or that answer its questions."""
-    asked = [name for name in questions.scenarios() if name in project.own]
-    return list(dict.fromkeys([*overview.scenarios(project.own), *asked]))
+    names = dict.fromkeys([*charts.scenarios(), *questions.scenarios()])
+    return [name for name in names if name in project.own]
 
 
 def overview_studies(project: Project) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from browser import see
 from PIL import Image
 from worlds import claim, on_runs
 
@@ -20,6 +21,7 @@ from pausefl.claims.page import to_json
 from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import verdict_on
 from pausefl.figures.captions import Caption
+from pausefl.report import questions
 from pausefl.report.contents import sections_of
 from pausefl.report.page import render
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -41,14 +43,13 @@ Write = Callable[..., ScenarioPart]
 
 
 def picture(path: Path) -> str:
-    """A figure whose PDF is not the same as that of any other path."""
+    """A tiny figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (2, 1)).save(path, dpi=(300, 300))
-    path.with_suffix(".pdf").write_bytes(b"%PDF-" + str(path).encode())
+    Image.new("RGB", (20, 10)).save(path, dpi=(300, 300))
     return str(path)
 
 
-def as_json(path: Path, document: dict[str, Any]) -> str:
+def as_json(path: Path, document: Any) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document), "utf-8")
     return str(path)
@@ -76,8 +77,9 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         table = tmp_path / "tables" / f"{name}.md"
         table.parent.mkdir(exist_ok=True)
         table.write_text("| Selector | x |\n| :-- | --: |\n| PAUSE | **1** |\n\nSee D8.\n", "utf-8")
-        values = {"selector": ["pause", "random", "fedavg_no_privacy"], "n_seeds": 2}
-        values |= {"leakage_max_mean": [1.0, 1.0, math.inf], "seconds_to_target_mean": [62.4, 70.0, 30.0]}
+        values = {"selector": ["pause", "random", "fedavg_no_privacy"], "n_seeds": 2, "n_reached": [2, 1, 2]}
+        values |= {"seconds_to_target_sd": 0.5, "seconds_reached_mean": 69.0, "fairness_mean": 0.25}
+        values |= {"leakage_max_mean": [1.0, 1.0, math.inf], "seconds_to_target_mean": [62.4, math.nan, 30.0]}
         pd.DataFrame(values | {"target_accuracy": 0.84, "final_loss_mean": 0.5}).to_csv(
             table.with_suffix(".csv"), index=False
         )
@@ -133,6 +135,67 @@ def test_figures_are_by_paper_and_number(write: Write) -> None:
     assert [group.heading for group in groups] == ["Fig. 9", "Fig. 10"]
     assert sections["pause_v2"].not_run == "Figs. 1 to 8 and 11 to 15, Table I, Theorem 3"
     assert sections["pause_v1"].not_run == "Figs. 1 to 9"
+
+
+def test_a_figure_of_a_paper_shows_what_its_authors_ran_first(write: Write, tmp_path: Path) -> None:
+    written = write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"}, scale="paper")
+    ran = write("b", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
+    page = render(parts(scenarios={"a": written, "b": ran}, claims={"paper": claims(tmp_path, "paper")}))
+    first, second = (
+        page.index(f'id="figure-{name}"') for name in ("pause_v2_fig8", "pause_v2_fig8_as_written")
+    )
+    assert first < second < page.index("<b>Not run:</b>") < page.index("<b>Not run for this report:</b>")
+
+
+def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Write) -> None:
+    page = render(parts(scenarios={"a": write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"})}))
+    row = r"<td>Random</td>\s*<td>.*a</a></td>\s*<td>as written</td><td>2</td>\s*"
+    row += r"<td>69.0 \(1 of 2\)</td>(\s*<td>\S+</td>){5}\s*</tr>"
+    assert re.search(row, page)
+    assert '<a href="../figures/accuracy_vs_time.pdf">' in page
+
+
+def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:
+    """A page with one chart."""
+    shown = [
+        picture(tmp_path / "overview.png"),
+        *(str(tmp_path / f"questions.{end}") for end in ("csv", "md")),
+    ]
+    questions.answers({}, None, {}).to_csv(shown[1])
+    Path(shown[2]).write_text("| Question |\n| - |\n", "utf-8")
+    return render(parts(overview=[*shown, as_json(tmp_path / "charts.json", [chart])]))
+
+
+def test_curves_of_both_readings_are_in_the_page(tmp_path: Path) -> None:
+    reading = {"ends": {"elapsed_s": 9.0, "round": 3}, "selectors": {"pause": {"round": [[1, 2, None]]}}}
+    chart = {"title": HOSTILE, "readings": {"as run": reading, "as written": reading}}
+    page = with_curves(tmp_path, chart)
+    (inlined,) = re.findall('<script type="application/json">(.*?)</script>', page)
+    assert json.loads(inlined) == [chart]
+    assert "<button aria-pressed" in page
+    assert not re.search(r"<[^>&]*onerror", page)
+
+
+@pytest.mark.browser
+def test_a_reader_switches_selectors_seeds_reading_and_axis(tmp_path: Path) -> None:
+    def reading(*names: str) -> dict[str, Any]:
+        # The second seed ends before the last point.
+        own = {"elapsed_s": [[0, 500, 1000], [0, 700, None]], "round": [[None, 500, 1000], [0, 100, 200]]}
+        return {"ends": {"elapsed_s": 40.0, "round": 300}, "selectors": dict.fromkeys(names, own)}
+
+    chart = {"title": "T", "readings": {"as run": reading("pause"), "as written": reading("pause", "random")}}
+    steps = ("", "seeds.value = 'each'", "reading.value = 'as written'", "axis.value = 'round'")
+    tries = ";".join(f"{step}; axis.onchange(); say()" for step in (*steps, "pause.click()"))
+    script = """<script>
+        const [reading, axis, seeds] = document.querySelectorAll('.choices select');
+        const pause = document.querySelector('.choices button');
+        const points = (line) => line.getAttribute('points').split(' ').length / 2;
+        const say = () => document.body.append(`[${[...document.querySelectorAll('polyline')].map(points)}]`);
+        TRIES</script>"""
+    seen = see(with_curves(tmp_path, chart) + script.replace("TRIES", tries), 390, tmp_path)
+    assert seen.problems() == []
+    # Points of each line: the mean, seeds, both selectors, over rounds, random alone.
+    assert "[2][3,2][3,2,3,2][2,3,2,3][2,3]" in seen.text
 
 
 def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:

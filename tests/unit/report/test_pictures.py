@@ -23,14 +23,14 @@ def saved(folder: Path, name: str, words: str) -> Path:
     return folder / f"{name}.png"
 
 
-def test_a_figure_is_sharp_at_its_size_and_has_its_pdf(tmp_path: Path) -> None:
+def test_a_figure_is_sharp_at_twice_its_size_and_leads_to_its_pdf(tmp_path: Path) -> None:
     path = saved(tmp_path, "one", "Accuracy")
     picture = figure(path)
-    assert (picture.width, picture.height) == (336, round(2.9 * 96))
+    assert (picture.width, picture.height) == (420, 348)
     with Image.open(io.BytesIO(base64.b64decode(picture.source.partition(",")[2]))) as image:
-        assert image.width >= 3 * picture.width
-    content = base64.b64encode(path.with_suffix(".pdf").read_bytes()).decode("ascii")
-    assert picture.pdf == f"data:application/pdf;base64,{content}"
+        assert image.size == (2 * picture.width, 2 * picture.height)
+    assert picture.pdf == "../figures/one.pdf"
+    assert picture == figure(path)
 
 
 def test_a_file_that_is_no_figure_is_named(tmp_path: Path) -> None:

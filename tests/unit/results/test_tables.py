@@ -199,6 +199,8 @@ def test_across_seeds_by_hand(write: WriteRun) -> None:
     # The target is 0.45, which seed 0 never reaches: no mean over the lucky seed alone.
     assert (pause["n_seeds"], pause["n_reached"]) == (2, 1)
     assert math.isnan(pause["seconds_to_target_mean"])
+    assert tables.time_to_target(pause) == "3.0 (1 of 2)"
+    assert tables.time_to_target(random) == "not reached"
     assert math.isnan(random["final_accuracy_sd"])
 
 
