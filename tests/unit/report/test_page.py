@@ -192,7 +192,7 @@ def test_a_reader_switches_selectors_seeds_reading_and_axis(tmp_path: Path) -> N
         const points = (line) => line.getAttribute('points').split(' ').length / 2;
         const say = () => document.body.append(`[${[...document.querySelectorAll('polyline')].map(points)}]`);
         TRIES</script>"""
-    seen = see(with_curves(tmp_path, chart) + script.replace("TRIES", tries), 390, tmp_path)
+    seen = see(with_curves(tmp_path, chart) + script.replace("TRIES", tries), 1280, tmp_path)
     assert seen.problems() == []
     # Points of each line: the mean, seeds, both selectors, over rounds, random alone.
     assert "[2][3,2][3,2,3,2][2,3,2,3][2,3]" in seen.text
