@@ -26,11 +26,11 @@ class StoppedError(PauseflError):
     """A job was asked to stop; the same command resumes it."""
 
 
-def to_install(what: str, error: ModuleNotFoundError) -> str:
+def to_install(what: str, error: ModuleNotFoundError, extra: str = "training") -> str:
     """A sentence on what to install for something that lacks a package; raises an error of pausefl's own."""
     if not error.name or error.name.partition(".")[0] == "pausefl":
         raise error
-    return f"{what} needs {error.name}: pip install 'pausefl[training]'"
+    return f"{what} needs {error.name}: pip install 'pausefl[{extra}]'"
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

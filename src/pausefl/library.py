@@ -26,7 +26,7 @@ from pausefl.bandit.history import History
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.raw_data import fetch, prepare
-from pausefl.errors import ConfigError, PauseflError, StoppedError
+from pausefl.errors import ConfigError, PauseflError, StoppedError, to_install
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
@@ -329,9 +329,7 @@ def plot_to(
     try:
         from pausefl.figures.any_runs import plot_runs, write_figure
     except ModuleNotFoundError as error:
-        raise PauseflError(
-            f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
-        ) from None
+        raise PauseflError(to_install("a figure", error, "workflow")) from None
     several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
     parts = ([one] if isinstance(one, Run) else collected.runs_in(path_of(one)) for one in several)
     kind, plotted = plot_runs([run for part in parts for run in part], figure)

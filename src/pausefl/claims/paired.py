@@ -13,7 +13,7 @@ import pandas as pd
 from pausefl.claims.metrics import METRICS, Metric
 from pausefl.claims.records import Replicate, replicates
 from pausefl.claims.statistics import Floats, gaps, holm_adjusted, judge
-from pausefl.errors import ConfigError, PauseflError, suggest
+from pausefl.errors import ConfigError, PauseflError, suggest, to_install
 from pausefl.results.markdown import aligned, number
 from pausefl.runs.run import Run, check_settings, rounds_of
 from pausefl.selectors import LABELS, in_legend_order
@@ -50,9 +50,7 @@ class Paired(pd.DataFrame):
             from pausefl.figures.any_runs import show_in_notebooks
             from pausefl.figures.style import COLUMN_WIDTH, new_figure, theme
         except ModuleNotFoundError as error:
-            raise PauseflError(
-                f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
-            ) from None
+            raise PauseflError(to_install("a figure", error, "workflow")) from None
         shown = self.dropna(subset="gap")
         pairs = [_words(row) for row in shown.to_dict("records")]
         ends = np.abs(shown[["low", "high"]].to_numpy(np.float64).T - shown["gap"].to_numpy(np.float64))
