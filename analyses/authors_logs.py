@@ -20,7 +20,7 @@ from aggregate_noise import noise
 from numpy.typing import NDArray
 
 from pausefl.federated.untrained import selection_only
-from pausefl.results.archive import LOGGED, beside_ours
+from pausefl.results.authors_archive import LOGGED, beside_ours
 from pausefl.results.outcomes import WINDOW
 from pausefl.schema.yaml import read_yaml
 from pausefl.selectors import SELECTORS

@@ -24,7 +24,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.results import markdown
-from pausefl.results.archive import LOGGED, read_off
+from pausefl.results.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS

@@ -233,7 +233,7 @@ def test_an_edit_of_ones_own_module_makes_other_code_of_what_uses_it_alone(folde
     scenario = pausefl.load_scenario("demo_small")
 
     def codes() -> list[str]:
-        for cached in (code._file, code._read, code._beside):
+        for cached in (code._file, code._read):
             cached.cache_clear()
         return [job_code(scenario, name) for name in ("mine:LeastUsed", "random")]
 

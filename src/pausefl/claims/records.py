@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.latency import expected_latencies
-from pausefl.results.archive import logged_rounds
+from pausefl.results.authors_archive import logged_rounds
 from pausefl.results.outcomes import outcomes
 from pausefl.runs.collected import exists, read_runs, run_folder
 from pausefl.runs.reading import read_table

@@ -9,7 +9,7 @@ import numpy as np
 
 from pausefl.figures.curves import Array, Band, Shown, n_seeds_of, plot_band, spread_of
 from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
-from pausefl.results.archive import archived, log_of, logged
+from pausefl.results.authors_archive import archived, log_of, logged
 from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.results.authors_archive import ARCHIVED, LOGGED
 from pausefl.selectors import SELECTORS
 from pausefl.settings import FigureSettings, Scenario
 
@@ -143,7 +143,7 @@ TABLES: dict[str, FigureRecord] = {
         needs={"budget"},
     ),
     "authors": FigureRecord(
-        "pausefl.results.archive:to_markdown",
+        "pausefl.results.authors_archive:to_markdown",
         label="the authors' own runs beside ours",
         needs={"archive"},
     ),

@@ -13,7 +13,7 @@ from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
 from pausefl.figures.panels import explain, new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
-from pausefl.results.archive import read_off
+from pausefl.results.authors_archive import read_off
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from pausefl.claims.records import replicates
 from pausefl.figures import captions
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
-from pausefl.results.archive import LOGGED, logged_rounds
+from pausefl.results.authors_archive import LOGGED, logged_rounds
 from pausefl.results.intervals import estimate
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.results import archive, privacy_table, tables
+from pausefl.results import authors_archive, privacy_table, tables
 from pausefl.results.fairness import fairness_of
 from pausefl.results.markdown import to_latex
 from pausefl.runs.run import KEY, Run, rounds_of
@@ -46,8 +46,8 @@ def write_tables(
         return table, head + privacy_table.to_markdown(table, LABELS)
 
     def authors() -> tuple[pd.DataFrame, str]:
-        table = archive.beside_ours(rounds, scenario)
-        return table, archive.to_markdown(table, LABELS)
+        table = authors_archive.beside_ours(rounds, scenario)
+        return table, authors_archive.to_markdown(table, LABELS)
 
     make: dict[str, Callable[[], tuple[pd.DataFrame, str]]]
     make = {"summary": summary, "privacy": privacy, "authors": authors}

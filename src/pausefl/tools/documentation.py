@@ -25,8 +25,8 @@ from pausefl.claims.verdicts import judge_claims
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
 from pausefl.report import questions
-from pausefl.results import archive, markdown
-from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.results import authors_archive, markdown
+from pausefl.results.authors_archive import ARCHIVED, LOGGED
 from pausefl.results.tables import mean_sd
 from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
@@ -154,24 +154,24 @@ def beside_authors(names: Iterable[str], root: Path) -> str:
 def _beside(name: str, config: Config, root: Path) -> str:
     scenario = load_scenario(name, root / "config/scenarios")
     rounds = _rounds(name, config, root)
-    table = archive.beside_ours(pd.DataFrame() if rounds is None else rounds, scenario)
+    table = authors_archive.beside_ours(pd.DataFrame() if rounds is None else rounds, scenario)
     assert scenario.privacy is not None
     network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
     words = f"{network}, budget ε = {scenario.privacy.epsilon_total:g} per coordinate."
     if name in LOGGED:
-        log = archive.log_of(name)
+        log = authors_archive.log_of(name)
         words = (
             f"{papers.of_scenario(scenario.figures)}: [`{name}`](../config/scenarios/{name}.yaml). {words}"
             f" Log: `{log['folder']}`, seed {log['seed']}."
         )
         if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
-            known = any(run["accuracy"].notna().any() for run in archive.read_off(name).values())
+            known = any(run["accuracy"].notna().any() for run in authors_archive.read_off(name).values())
             words += (
                 " Of its accuracies we have those of single rounds ([below](#at-the-same-rounds))."
                 if known
                 else " Of its accuracies we have none."
             )
-    return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
+    return f"### {scenario.title}\n\n{words}\n\n{authors_archive.to_markdown(table, LABELS)}"
 
 
 def _rounds(name: str, config: Config, root: Path) -> pd.DataFrame | None:

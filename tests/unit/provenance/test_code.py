@@ -33,7 +33,7 @@ def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
         forget()
 
     def forget() -> None:
-        for cached in (code._file, code._read, code._beside):
+        for cached in (code._file, code._read):
             cached.cache_clear()
 
     forget()

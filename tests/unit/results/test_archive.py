@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.results.archive import ARCHIVED, archived, beside_ours, tally
+from pausefl.results.authors_archive import ARCHIVED, archived, beside_ours, tally
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pausefl.results.archive import LOGGED, beside_ours, logged_rounds
+from pausefl.results.authors_archive import LOGGED, beside_ours, logged_rounds
 from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]

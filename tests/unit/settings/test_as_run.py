@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.results.archive import LOGGED
+from pausefl.results.authors_archive import LOGGED
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"

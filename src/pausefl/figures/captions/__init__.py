@@ -27,7 +27,7 @@ from pausefl.figures.deviations import applying
 from pausefl.figures.kinds import FIGURES, MOST_LINES, TABLES
 from pausefl.figures.notes import scale_note
 from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
-from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.results.authors_archive import ARCHIVED, LOGGED
 from pausefl.selectors import SELECTORS
 from pausefl.settings import FigureSettings, Scenario, read_yaml
 
@@ -95,7 +95,10 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
 
 def _authors(kind: str, column: str, scenario: Scenario) -> dict[str, Any]:
     """What there is of the authors' runs, for a figure that would show ``column`` of them."""
-    from pausefl.results.archive import log_of, logged  # pandas, which a plan of jobs need not wait for
+    from pausefl.results.authors_archive import (  # pandas, which a plan of jobs need not wait for
+        log_of,
+        logged,
+    )
 
     log = None
     if scenario.name in LOGGED:

@@ -1,7 +1,8 @@
 """The PAUSE authors' own runs beside ours: those of their archive, and of the logs behind their figures.
 
-Their numbers and their source are in ``authors_archive``. Each of their runs has one seed, so it says nothing
-of its own spread: a number of theirs is marked by whether it lies between the lowest and the highest of ours.
+Their numbers and their source are in the README beside this module. Each of their runs has one seed, so it
+says nothing of its own spread: a number of theirs is marked by whether it lies between the lowest and the
+highest of ours.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ LARGEST_GAP = 200
 #: Numbers that every run of the authors has, of its last round.
 _OF_THE_LAST = ("elapsed_s", "mean_round_s")
 
-_FOLDER = resources.files("pausefl.results") / "authors_archive"
+_FOLDER = resources.files(__name__)
 
 #: Heads of the columns of the Markdown table, and how a number in them is written.
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
