@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ _ROUNDS: dict[str, Any] = _CURVE | {
 #: How the curves of the other selectors look in a panel.
 _OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.5, "zorder": 1}
 
+#: Characters of a line of the legend, two of which fit beside each other.
+_KEY_WIDTH = 30
+
 #: x and y of a run of theirs.
 Points = tuple[Array, Array]
 
@@ -49,7 +53,7 @@ def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> di
         if log or shown.is_leakage:
             x, y = run[shown.x_column].to_numpy(np.float64), run[shown.column].to_numpy(np.float64)
         else:
-            x, y = smoothed(run, shown.column)
+            x, y = smoothed(run, shown.column, shown.window)
         if len(x):
             found[selector] = x, shown.scale * y
     return found
@@ -129,10 +133,13 @@ def plot_beside(
     explained = {str(line.get_label()): line for line in lines} | spread_of(
         [curve for name, curve in curves.items() if name not in apart]
     )
-    figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
+    words = ["\n".join(textwrap.wrap(label, _KEY_WIDTH)) for label in explained]
+    half = -(-len(words) // 2)
+    n_lines = max("\n".join(column).count("\n") + 1 for column in (words[:half], words[half:] or [""]))
+    figure.set_figheight(figure.get_figheight() + 0.13 * (n_lines - 2))
     label_all(figure, shown.quantity if len(curves) > 3 else shown.y_label)
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
-    for text in figure.legend(explained.values(), explained.keys(), **place).get_texts():
+    for text in figure.legend(explained.values(), words, **place).get_texts():
         text.set_linespacing(0.9)
     return figure, dict(zip(curves, panels, strict=True))
 

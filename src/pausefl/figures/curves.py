@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.style import look, marker
-from pausefl.results.outcomes import smoothed
+from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS, in_legend_order, look_of
 from pausefl.settings import Scenario
@@ -79,6 +79,8 @@ class Shown:
     x_column: str = "elapsed_s"
     x_label: str = "Simulated time (s)"
     scale: float = 1.0
+    #: Rounds of the trailing mean of an accuracy or a loss.
+    window: int = WINDOW
 
     @property
     def is_leakage(self) -> bool:
@@ -117,12 +119,14 @@ def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Ba
     return {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
 
 
-def smoothed_bands(rounds: pd.DataFrame, column: str, scale: float = 1.0) -> dict[str, Band]:
+def smoothed_bands(
+    rounds: pd.DataFrame, column: str, scale: float = 1.0, window: int = WINDOW
+) -> dict[str, Band]:
     """Curves over time of the moving average of ``accuracy`` or ``loss``, of all trained selectors.
 
     Rounds without evaluation are skipped over. ``scale`` multiplies the values (100 for per cent).
     """
-    runs = ((selector, seed, *smoothed(run, column)) for selector, seed, run in runs_of(rounds))
+    runs = ((selector, seed, *smoothed(run, column, window)) for selector, seed, run in runs_of(rounds))
     return bands((selector, seed, x, scale * y) for selector, seed, x, y in runs if len(y))
 
 

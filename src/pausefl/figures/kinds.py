@@ -183,8 +183,9 @@ def plot(
     kind = asked if isinstance(asked, str) else asked.kind
     module, _, name = find_kind(kind).code.partition(":")
     function = getattr(importlib.import_module(module), name)
+    smoothing = {"window": asked.window} if isinstance(asked, FigureSettings) and asked.window else {}
     with theme():
-        plotted: Plotted = function(rounds, scenario)
+        plotted: Plotted = function(rounds, scenario, **smoothing)
         if isinstance(asked, FigureSettings):
             set_axes(plotted.figure, asked)
         if title:

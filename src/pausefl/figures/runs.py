@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from pausefl.figures.curves import (
 )
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import COLUMN_WIDTH, marker
-from pausefl.results.outcomes import target_accuracy
+from pausefl.results.outcomes import WINDOW, target_accuracy
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 
@@ -54,17 +55,19 @@ APART = 0.4
 _THIN: dict[str, Any] = {"color": "black", "linewidth": 0.5, "zorder": 2.5}
 
 
-def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
-    """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
+def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int = WINDOW) -> Plotted:
+    """Test accuracy in per cent against simulated seconds, trailing mean over a window of rounds.
 
     A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector, at
     the mean of the seconds to target over the seeds that reach it; where some do not, it is hollow, and says
-    how many do. There is neither where the target is hardly above the start, as where nobody learns.
+    how many do; both are of means over `WINDOW` rounds, as in that table. There is neither where the target
+    is hardly above the start, as where nobody learns.
     """
-    shown = Shown("accuracy", "Test accuracy (%)", scale=100)
+    shown = Shown("accuracy", "Test accuracy (%)", scale=100, window=window)
     curves = _curves(rounds, scenario, shown)
     numbers, target = ends(curves, shown), 100 * target_accuracy(rounds)
-    times = {name: _times_to(target, curve) for name, curve in curves.items()}
+    tabulated = _curves(rounds, scenario, replace(shown, window=WINDOW))
+    times = {name: _times_to(target, curve) for name, curve in tabulated.items()}
     if not np.isnan(target):
         means = [
             float(np.mean(own)) if len(own) == curves[name].n_seeds else np.nan for name, own in times.items()
@@ -74,7 +77,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
         if any(0 < len(own) < curves[name].n_seeds for name, own in times.items()):
-            more.append(_explained("Hollow: of seeds that reach it", linestyle="none"))
+            more.append(_explained("“2 of 3”: of the seeds that reach it", linestyle="none"))
     elif not np.isnan(target):
         more = [_explained("No target: hardly above the start", linestyle="none")]
     figure, panels = _plot(curves, scenario, shown, more)
@@ -87,14 +90,14 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     return Plotted(figure, numbers=numbers)
 
 
-def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
-    """Test loss against simulated seconds, trailing mean over 10 rounds.
+def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int = WINDOW) -> Plotted:
+    """Test loss against simulated seconds, trailing mean over a window of rounds.
 
     Where some selectors explode, as they do once noise takes over, the axis is that of the others. Where the
     means of these span more than `LOG_SPAN`, it is logarithmic.
     """
     label = "Test loss\n(mean squared error)" if scenario.is_regression else "Test loss"
-    shown = Shown("loss", label)
+    shown = Shown("loss", label, window=window)
     curves = _curves(rounds, scenario, shown)
     return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))
 
@@ -123,7 +126,7 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
     if shown.is_leakage:
         curves = leakage_bands(rounds, shown.x_column)
     else:
-        curves = smoothed_bands(rounds, shown.column, shown.scale)
+        curves = smoothed_bands(rounds, shown.column, shown.scale, shown.window)
     if not curves:
         what = f"no run has finite values of '{shown.quantity}' to plot"
         raise PauseflError(f"scenario '{scenario.name}': {what}")

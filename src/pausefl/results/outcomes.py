@@ -116,22 +116,24 @@ def seconds_to_target(run: pd.DataFrame, target: float) -> float:
     return float(elapsed[reached[0]]) if len(reached) else math.nan
 
 
-def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def smoothed(
+    run: pd.DataFrame, column: str, window: int = WINDOW
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Simulated seconds and moving average of ``accuracy`` or a loss of one run, at its evaluations (n,)."""
     values = run[column].to_numpy(dtype=np.float64)
     evaluated = ~np.isnan(values)
     elapsed = run["elapsed_s"].to_numpy(dtype=np.float64)
-    return elapsed[evaluated], moving_average(values)[evaluated]
+    return elapsed[evaluated], moving_average(values, window)[evaluated]
 
 
-def moving_average(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Trailing mean (n,) over at most `WINDOW` entries of ``values`` (n,) that are not NaN; NaN without any.
+def moving_average(values: NDArray[np.float64], window: int = WINDOW) -> NDArray[np.float64]:
+    """Trailing mean (n,) over at most ``window`` of ``values`` (n,) that are not NaN; NaN without any.
 
     Computed window by window: a running sum would carry the rounding error of one huge loss into all later
     rounds.
     """
-    padded = np.concatenate([np.full(WINDOW - 1, np.nan), np.asarray(values, dtype=np.float64)])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)
+    padded = np.concatenate([np.full(window - 1, np.nan), np.asarray(values, dtype=np.float64)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, window)
     counts = np.sum(~np.isnan(windows), axis=1)
     sums = np.nansum(windows, axis=1)
     averages: NDArray[np.float64] = np.divide(

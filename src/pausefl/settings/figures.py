@@ -8,7 +8,7 @@ from pydantic import GetJsonSchemaHandler, model_serializer, model_validator
 from pydantic_core import CoreSchema
 
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Items, OneOf, Real
+from pausefl.schema.types import Count, Items, OneOf, Real
 
 #: Kinds of figures of a scenario (`pausefl.figures.kinds`), and what each shows; in the order of pages.
 FIGURE_KINDS = {
@@ -37,6 +37,8 @@ class FigureSettings(Settings):
     """Where its horizontal axis begins and ends."""
     y_limits: Limits | None = None
     """Where its vertical axis begins and ends."""
+    window: Count | None = None
+    """Rounds of the trailing mean that is shown of an accuracy or a loss; by default 10."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -53,6 +55,8 @@ class FigureSettings(Settings):
     def _axes_can_be_so(self) -> Self:
         if self.kind == "selections" and (given := self.model_fields_set - {"kind"}):
             raise ValueError(f"{min(given)} does not apply: maps of users and rounds have axes of their own")
+        if self.window and self.kind not in ("accuracy_vs_time", "loss_vs_time"):
+            raise ValueError("window does not apply: only accuracies and losses are smoothed")
         for axis in "xy":
             limits, log = getattr(self, f"{axis}_limits"), getattr(self, f"{axis}_scale") == "log"
             if limits is not None and not limits[0] < limits[1]:

@@ -121,6 +121,17 @@ def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scena
     assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
 
 
+def test_a_figure_smooths_over_as_many_rounds_as_its_scenario_asks_for(scenario: config.Scenario) -> None:
+    saw = [0.2, 0.8] * 15
+    rounds = rounds_of("pause", 0, list(np.arange(1.0, 31.0)), accuracy=saw)
+    asked = FigureSettings(kind="accuracy_vs_time", window=2)
+    curve = axes_of(kinds.plot(asked, rounds, scenario).figure).lines[0]
+    assert np.asarray(curve.get_ydata())[1:] == pytest.approx([50.0] * 29)
+    asked = FigureSettings(kind="accuracy_vs_time", window=1)
+    curve = axes_of(kinds.plot(asked, rounds, scenario).figure).lines[0]
+    assert np.asarray(curve.get_ydata()) == pytest.approx([20.0, 80.0] * 15)
+
+
 def test_curves_that_hide_one_another_have_their_differences_below(scenario: config.Scenario) -> None:
     elapsed, runs = list(np.linspace(1, 100, 60)), []
     for i, name in enumerate(("pause", "random")):

@@ -150,6 +150,8 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
         {"figures": {"fig": {"kind": "loss_vs_time", "x_scale": "log", "x_limits": [0, 1]}}},
         ("x_limits = [0, 1]", "above 0"),
     ),
+    ({"figures": {"fig": {"kind": "selections", "window": 5}}}, ("window does not apply",)),
+    ({"figures": {"fig": {"kind": "leakage_vs_time", "window": 5}}}, ("window does not apply", "smoothed")),
     ({"privacy.sensitivity": None}, ("'coordinate'", "privacy.sensitivity")),
     ({"privacy.mechanism": "vector", "privacy.clip_norm": 1}, ("'vector'", "privacy.sensitivity")),
     ({"privacy.decay": None}, ("'geometric'", "privacy.decay")),

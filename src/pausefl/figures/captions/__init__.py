@@ -28,6 +28,7 @@ from pausefl.figures.kinds import FIGURES, MOST_LINES, TABLES
 from pausefl.figures.notes import scale_note
 from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.results.authors_archive import ARCHIVED, LOGGED
+from pausefl.results.outcomes import WINDOW
 from pausefl.selectors import SELECTORS
 from pausefl.settings import FigureSettings, Scenario, read_yaml
 
@@ -54,6 +55,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from.
     """
     record = RECORDS[kind]
+    shown = [one for one in scenario.figures.values() if one.kind == kind]
     places = [] if scenario.scale == "own" else places_of(scenario.figures, [kind])
     return caption_from(
         f'{{% include "{kind}" %}}',
@@ -65,6 +67,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         place="; ".join(places) or "none",
         deviations=applying(record.deviations, scenario),
         of_authors=record.of_authors,
+        window=next(filter(None, (one.window for one in shown)), WINDOW),
         **_authors(kind, record.of_authors, scenario),
         **values_of(scenario, seeds),
     )
