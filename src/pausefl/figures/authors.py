@@ -30,8 +30,14 @@ _ROUNDS: dict[str, Any] = _CURVE | {
     "markeredgewidth": 0.5,
 }
 
+#: A leakage of a log is that of the users who were read: the largest is no less.
+_LEAST = _ROUNDS | {"marker": "^"}
+
 #: How the curves of the other selectors look in a panel.
 _OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.5, "zorder": 1}
+
+#: Panels side by side.
+_COLUMNS = 3
 
 #: Characters of a line of the legend, two of which fit beside each other.
 _KEY_WIDTH = 30
@@ -75,9 +81,10 @@ def plot_beside(
     Of those whose seeds end ``apart``, each seed is a line, and there is no mean.
     """
     from matplotlib.lines import Line2D
+    from matplotlib.ticker import MultipleLocator
 
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
-    figure, panels = new_grid(titles, shown.x_label, n_columns=3, width=COLUMN_WIDTH, height=0.95)
+    figure, panels = new_grid(titles, shown.x_label, _COLUMNS, width=COLUMN_WIDTH, height=0.95)
     # One line with gaps: nine lines in each of nine panels take time.
     others = {name: curve for name, curve in curves.items() if name not in far}
     near = [line for name, curve in others.items() for line in _lines(curve, name in apart)]
@@ -86,11 +93,14 @@ def plot_beside(
         np.concatenate([part for of in xy for part in (of, gap)]) for xy in zip(*near, strict=True)
     )
     log = logged(scenario)
-    look = _ROUNDS if log or shown.is_leakage else _CURVE
+    at_least = bool(log) and shown.is_leakage
+    look = _LEAST if at_least else _ROUNDS if log or shown.is_leakage else _CURVE
     # Where what PAUSE leaks is to be less than what random selection does.
     rival = curves.get("random") if shown.is_leakage and "pause" in curves else None
     first = None
-    for axes, (selector, curve) in zip(panels, curves.items(), strict=True):
+    for i, (axes, (selector, curve)) in enumerate(zip(panels, curves.items(), strict=True)):
+        if any(name in far for name in list(curves)[i - i % _COLUMNS : i + 1]):  # or the axis of a neighbour
+            axes.tick_params(labelleft=True, pad=1)
         if selector in apart:
             for x, y in _lines(curve, True):
                 axes.plot(x, y, color=look_of(selector).color, linewidth=0.9)
@@ -98,7 +108,6 @@ def plot_beside(
             plot_band(axes, selector, curve, shown.is_leakage, marked=False)
         if selector in far:
             axes.set_yscale("log")
-            axes.tick_params(labelleft=True, pad=1)
         else:
             first = first or axes
             if axes is not first:
@@ -114,22 +123,22 @@ def plot_beside(
             axes.plot(x[x <= limit], y[x <= limit], **look)
         axes.set_xlim(0, limit)
         axes.grid(visible=False)
+        if shown.column == "accuracy":
+            axes.yaxis.set_major_locator(MultipleLocator(20))
     n_seeds = max(curve.n_seeds for curve in curves.values())
-    ours = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
-    random: dict[str, Any] = {"color": look_of("random").color, "label": "Random, beside PAUSE"}
+    ours = f"each of {n_seeds} seeds" if set(curves) <= set(apart) else f"mean, n = {n_seeds}"
     seed = log_of(scenario.name)["seed"] if log else 0
-    lines = [
-        Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=ours),
-        *([Line2D([], [], label=f"Authors' run, seed {seed}", **look)] if theirs else []),
-        *([Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []),
-        *([Line2D([], [], linewidth=0.9, **random)] if rival else []),
-        *(
-            [Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none")]
-            if apart
-            else []
-        ),
-        *more,
-    ]
+    lines = [Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=f"Ours, {ours}")]
+    if theirs:
+        lines.append(Line2D([], [], label=f"Authors' run, seed {seed}{': at least' * at_least}", **look))
+    if len(curves) > 1:
+        lines.append(Line2D([], [], label="Ours, other selectors", **_OTHERS))
+    if rival:
+        color = look_of("random").color
+        lines.append(Line2D([], [], linewidth=0.9, color=color, label="Random, beside PAUSE"))
+    if set(apart) & set(curves) < set(curves) and apart:
+        lines.append(Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none"))
+    lines += more
     explained = {str(line.get_label()): line for line in lines} | spread_of(
         [curve for name, curve in curves.items() if name not in apart]
     )

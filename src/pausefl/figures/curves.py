@@ -42,6 +42,9 @@ FEW, MOST_BANDS = 5, 3
 #: Share of an axis within which two marks would hide one another.
 NEAR = 0.025
 
+#: Share of an axis from which on a range of seeds can be seen.
+SEEN = 0.02
+
 #: Characters of a line of a name beside the axes.
 NAME_WIDTH = 20
 
@@ -242,14 +245,14 @@ def plot_curves(
     """The lines of curves, plotted with their ends; the highest end first, labelled for `with_names`.
 
     Ranges of seeds are bands if curves are to be ``wide``, else bars. The axes reach to ``end``, and lie
-    ``between`` two heights. A curve that ends beyond them has no end, and no mark there. A curve of one seed
-    among others says so at its end, or where it leaves the axes.
+    ``between`` two heights. A curve that ends beyond them has no end, and no mark there.
     """
-    from matplotlib.patheffects import withStroke
     from matplotlib.transforms import offset_copy
 
     lines: dict[str, Line2D] = {}
     drawn: list[float] = []
+    means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in curves.values()])
+    least = SEEN * np.ptp(means)
     for selector, curve in curves.items():
         label = labels[selector] + n_seeds_of(curve, curves)
         lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
@@ -261,19 +264,13 @@ def plot_curves(
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
         if last == len(curve.x) - 1:
             axes.plot(x, y, linestyle="none", clip_on=False, **own, **marker(selector))
-            if _spread(curve, wide) == "bar" and curve.high[-1] > curve.low[-1] + 0.01 * abs(y):
+            if _spread(curve, wide) == "bar" and curve.high[-1] - curve.low[-1] > least:
                 beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
                 root = axes.get_figure(root=True)
                 moved = offset_copy(axes.transData, root, x=4 + 3.5 * beside, units="points")
                 bar: dict[str, Any] = {"linewidth": 0.9, "marker": "_", "clip_on": False, "transform": moved}
                 axes.plot([x, x], [curve.low[-1], curve.high[-1]], **bar, **own)
                 drawn.append(x)
-        if curve.n_seeds == 1 and n_seeds_of(curve, curves):
-            words: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small"}
-            halo = [withStroke(linewidth=1.6, foreground="white")]
-            axes.annotate(
-                "n = 1", (x, y), (-1, 3), ha="right", va="bottom", path_effects=halo, **words, **own
-            )
     return [lines[selector] for selector in sorted(lines, key=lambda one: -float(curves[one].mean[-1]))]
 
 

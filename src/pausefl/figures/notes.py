@@ -102,11 +102,10 @@ def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
     warnings = {
         "Diverged": ", ".join(f"{label} ({rounds})" for label, rounds in diverged.items() if rounds),
         "Users report training losses without noise, outside the budget": ", ".join(unpaid),
-        "Seeds computed otherwise than others": "; ".join(
-            f"{label} in {found}" for label, found in unlike.items() if found
-        ),
     }
     quiet: list[str] = []  # curves say themselves how many seeds they have
+    if otherwise := "; ".join(f"{label} in {found}" for label, found in unlike.items() if found):
+        quiet.append(f"Seeds computed otherwise than others: {otherwise}.")
     most = max(map(len, groups.values()), default=0)
     if most == 1:
         quiet += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]

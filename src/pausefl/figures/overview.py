@@ -14,6 +14,8 @@ from pausefl.figures.panels import explain, new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
 from pausefl.results.authors_archive import read_off
+from pausefl.results.outcomes import WINDOW
+from pausefl.selectors import look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,8 @@ class Panel:
     #: The scenario as written; as run it has this name and ``_as_run``.
     scenario: str
     setting: str
+    #: Rounds of the trailing mean: 15 of 300 users take turns, and so does what they have learned.
+    window: int = WINDOW
 
     @property
     def as_run(self) -> str:
@@ -44,18 +48,18 @@ PANELS = (
     Panel("fig3", "cifar10_small_iid_r2", "CIFAR-10, 30 users, i.i.d., R2"),
     Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
     Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
-    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d."),
-    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN"),
+    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d.", 20),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN", 20),
 )
 
-#: What a panel shows, of each kind the first that ran; its name, and the mark of the authors' rounds.
+#: What a panel shows, of each kind the first that ran, and the mark of the authors' rounds.
 _SHOWN = (
-    ("PAUSE", "o", ("pause",)),
-    ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
-    ("Random", "^", ("random",)),
-    ("Clustered by size, where random is not shown", "D", ("clustered_size",)),
-    ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
-    ("FedAvg with privacy", "P", ("fedavg",)),
+    ("o", ("pause",)),
+    ("s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
+    ("^", ("random",)),
+    ("D", ("clustered_size",)),  # where random is not shown
+    ("v", ("fedavg_no_privacy",)),
+    ("P", ("fedavg",)),
 )
 
 #: About as many rounds of the authors' are marked on an axis of time.
@@ -72,17 +76,19 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     from matplotlib.lines import Line2D
 
     curves: list[Band] = []
+    marks: dict[str, str] = {}
     with theme():
         figure, grid = new_panels((2, 3), 4.3, sharey=True)
         for axes, panel in zip(grid.flat, PANELS, strict=True):
-            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)))
+            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)), marks)
         grid[0, 0].set_ylim(0, 95)
         for row in grid:
             row[0].set_ylabel("Test accuracy (%)")
         for axes in grid[-1]:
             axes.set_xlabel("Simulated time (s)")
+        names = [name for _, kinds in _SHOWN for name in kinds if name in marks]
         handles = [
-            Line2D([], [], label=name, **look(kinds[0]), **_mark(mark)) for name, mark, kinds in _SHOWN
+            Line2D([], [], label=look_of(name).label, **look(name), **_mark(marks[name])) for name in names
         ]
         # So few marks on a line of the key would look like marks of ours.
         theirs = Line2D(
@@ -92,29 +98,35 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> list[Band]:
-    """Plot a figure of the paper; returns the curves, whose seeds are bands."""
+def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dict[str, str]) -> list[Band]:
+    """Plot a figure of the paper; returns the curves, whose seeds are bands.
+
+    ``used`` gets the mark of each selector that is shown.
+    """
     curves: dict[str, Band] = {}
     if rounds is not None:
-        shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
-        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100)
+        shown = [_first(kinds, set(rounds["selector"])) for _, kinds in _SHOWN]
+        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100, panel.window)
     limit, cut = on_time_axis(curves) if curves else (np.inf, {})
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
-    for _, mark, kinds in _SHOWN:
+    for mark, kinds in _SHOWN:
         if kinds == ("clustered_size",) and "random" in theirs | cut:
             continue
         if name := _first(kinds, cut):
             drawn.append(replace(cut[name][0], seeds={}))
-            plot_band(axes, kinds[0], drawn[-1], marked=False)
+            plot_band(axes, name, drawn[-1], marked=False)
+            used[name] = mark
         if name := _first(kinds, theirs):
             run = theirs[name].dropna(subset="accuracy")
             run = run[run["elapsed_s"] <= limit]
             times = run["elapsed_s"].to_numpy(np.float64)
             wanted = np.linspace(times[0], times[-1], _N_MARKS) if len(times) else times
             run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
-            style = _mark(mark) | {"color": look(kinds[0])["color"], "zorder": look(kinds[0])["zorder"] + 1}
+            style = _mark(mark) | {"color": look(name)["color"], "zorder": look(name)["zorder"] + 1}
             marks = axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
+            if len(run):
+                used[name] = mark
             if rounds is not None and not _first(kinds, cut) and len(run):
                 place = (run["elapsed_s"].iloc[-1], 100 * run["accuracy"].iloc[-1])
                 shift, ha, va = ((5, 0), "left", "center")

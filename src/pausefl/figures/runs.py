@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +59,8 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
     """Test accuracy in per cent against simulated seconds, trailing mean over a window of rounds.
 
     A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector, at
-    the mean of the seconds to target over the seeds that reach it; where some do not, it is hollow, and says
-    how many do; both are of means over `WINDOW` rounds, as in that table. There is neither where the target
+    the mean of the seconds to target over the seeds that reach it, if most do; where some do not, it says how
+    many do. Both are of means over `WINDOW` rounds, as in that table. There is neither where the target
     is hardly above the start, as where nobody learns.
     """
     shown = Shown("accuracy", "Test accuracy (%)", scale=100, window=window)
@@ -76,11 +76,12 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
     more = []
     if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
-        if any(0 < len(own) < curves[name].n_seeds for name, own in times.items()):
-            more.append(_explained("“2 of 3”: of the seeds that reach it", linestyle="none"))
+        n_seeds = {curve.n_seeds for name, curve in curves.items() if _some(times[name], curve)}
+        if n_seeds:
+            more.append(_explained(f"“n of {max(n_seeds)}”: seeds that reach it", linestyle="none"))
     elif not np.isnan(target):
         more = [_explained("No target: hardly above the start", linestyle="none")]
-    figure, panels = _plot(curves, scenario, shown, more)
+    figure, panels = _plot(curves, scenario, shown, more, _apart(curves))
     for axes in dict.fromkeys(panels.values()):
         axes.set_ylim(bottom=0)
         if risen:
@@ -99,7 +100,8 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int = WI
     label = "Test loss\n(mean squared error)" if scenario.is_regression else "Test loss"
     shown = Shown("loss", label, window=window)
     curves = _curves(rounds, scenario, shown)
-    return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))
+    apart = set() if scenario.is_regression else _apart(smoothed_bands(rounds, "accuracy"))
+    return Plotted(_plot(curves, scenario, shown, apart=apart)[0], numbers=ends(curves, shown))
 
 
 def plot_leakage_vs_time(
@@ -133,24 +135,33 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
     return curves
 
 
+def _some(times: NDArray[np.float64], curve: Band) -> bool:
+    """Whether most seeds of a curve reach a target, but not all."""
+    return curve.n_seeds / 2 < len(times) < curve.n_seeds
+
+
 def _times_to(target: float, curve: Band) -> NDArray[np.float64]:
     """The times when seeds first reach a target, of those that do."""
     return np.concatenate([x[y >= target][:1] for x, y in curve.seeds.values()])
 
 
 def _plot(
-    curves: Mapping[str, Band], scenario: Scenario, shown: Shown, more: Sequence[Line2D] = ()
+    curves: Mapping[str, Band],
+    scenario: Scenario,
+    shown: Shown,
+    more: Sequence[Line2D] = (),
+    apart: Collection[str] = (),
 ) -> tuple[Figure, dict[str, Axes]]:
-    """Curves in one panel with names, or beside the authors' runs; the axes of each selector.
+    """Curves in one panel with names, or a panel each; the axes of each selector.
 
-    ``more`` are explained after the curves.
+    They have a panel each beside the authors' runs, and where seeds of some end ``apart``. ``more`` are
+    explained after the curves.
     """
     from matplotlib.figure import Figure
 
     limit, cut = on_time_axis(curves, shown.x_column)
     inside = {name: curve for name, (curve, _) in cut.items()}
     far = _exploding(inside) if shown.column == "loss" else set()
-    apart = _apart(inside) if shown.column == "accuracy" else set()
     if (theirs := of_authors(scenario, shown, curves)) or apart:
         return plot_beside(inside, theirs, limit, scenario, shown, far, apart, more)
     labels = {name: words for name, (_, words) in cut.items()}
@@ -178,15 +189,17 @@ def _plot(
     elif far:
         axes.set_ylim(means.min() - margin, means.max() + margin)
     if hidden:
-        _plot_differences(panels[1], near, scenario, logarithmic)
+        _plot_differences(panels[1], near, scenario, shown, logarithmic)
     panels[-1].set_xlabel(shown.x_label)
     axes.set_xlim(0, limit)
     return with_names(figure, [*lines, *more], curves), dict.fromkeys(curves, axes)
 
 
 def _apart(curves: Mapping[str, Band]) -> set[str]:
-    """Selectors of whom some seeds keep what they learned and others lose it."""
-    highest = max(curve.mean.max() for curve in curves.values())
+    """Selectors of whom some seeds keep the accuracy that they reached and others lose it."""
+    highest = max((curve.mean.max() for curve in curves.values()), default=0.0)
+    if highest < RISEN * min((curve.mean[0] for curve in curves.values()), default=0.0):
+        return set()  # nobody learns
     last = {name: [y[-1] for _, y in curve.seeds.values()] for name, curve in curves.items()}
     return {name for name, values in last.items() if values and np.ptp(values) > APART * highest}
 
@@ -210,15 +223,17 @@ def _hidden(curves: Mapping[str, Band], logarithmic: bool) -> bool:
     return bool(np.median(np.ptp(means, axis=0)) < HIDDEN * np.ptp(means))
 
 
-def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario, ratio: bool) -> None:
-    """Each seed's difference from the same seed of BSFL or PAUSE, or its ratio to that."""
+def _plot_differences(
+    axes: Axes, curves: Mapping[str, Band], scenario: Scenario, shown: Shown, ratio: bool
+) -> None:
+    """By how much each seed is better than the same seed of BSFL or PAUSE; or its ratio to that."""
     reference = "bsfl" if scenario.reward.name == "bsfl" and "bsfl" in curves else next(iter(curves))
-    base = curves[reference].seeds
+    base, better = curves[reference].seeds, -1 if shown.column == "loss" else 1
     rows = []
     for selector, curve in curves.items():
         for seed in curve.seeds.keys() & base.keys() if selector != reference else ():
             grid, (own, theirs) = on_one_axis([curve.seeds[seed], base[seed]])
-            rows.append((selector, seed, grid, own / theirs if ratio else own - theirs))
+            rows.append((selector, seed, grid, own / theirs if ratio else better * (own - theirs)))
     found = bands(rows)
     # The start, where curves are steep and far apart, must not scale the axis.
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
@@ -231,7 +246,8 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
         axes.set_ylim(*between)
     name = look_of(reference).label
     axes.axhline(same, **_THIN)
-    axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)
+    words = "Ratio to" if ratio else "Better than"
+    axes.set_ylabel(f"{words}\n{name}" + ("" if ratio else " by"), linespacing=0.9)
 
 
 def _explained(label: str, **look: Any) -> Line2D:
@@ -247,21 +263,16 @@ def _pin(
     """Plot a pin on each selector's axis at its mean time; one that would hide another is longer."""
     drawn: list[tuple[Axes, float]] = []
     for selector, own in times.items():
-        if len(own):
+        if len(own) > curves[selector].n_seeds / 2:
             axes, time, n_seeds = panels[selector], float(np.mean(own)), curves[selector].n_seeds
             width = 2 * NEAR * np.ptp(axes.get_xlim())
             near = sum(axes is other and abs(time - then) < width for other, then in drawn)
             color, top = look_of(selector).color, 0.05 * (1 + near)
             place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
             axes.plot([time, time], [0, top], color=color, linewidth=0.8, **place)
-            hollow = {"markerfacecolor": "white"} if len(own) < n_seeds else {}
-            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector) | hollow)
-            if hollow:
-                where: dict[str, Any] = {
-                    "xycoords": axes.get_xaxis_transform(),
-                    "textcoords": "offset points",
-                }
-                axes.annotate(
-                    f"{len(own)} of {n_seeds}", (time, top), (5, 0), va="center", fontsize=6, **where
-                )
+            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector))
+            if len(own) < n_seeds:
+                beside: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 6}
+                beside |= {"xycoords": axes.get_xaxis_transform(), "va": "center"}
+                axes.annotate(f"{len(own)} of {n_seeds}", (time, top), (5, 0), **beside)
             drawn.append((axes, time))

@@ -94,7 +94,8 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
         else Patch(facecolor="black", label=name, **look)
         for name, (_, look) in reversed(parts.items())
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(parts), fontsize="small")
+    in_a_row = len(parts) if width > COLUMN_WIDTH else 2
+    figure.legend(handles=handles, loc="outside lower center", ncols=in_a_row, fontsize="small")
     heads = ["Selector", "Round", f"{what}: highest user", "Median", "Lowest user"]
     return Plotted(figure, numbers=pd.DataFrame(ends, columns=heads))
 

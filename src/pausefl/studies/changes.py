@@ -21,7 +21,7 @@ from pydantic import Strict, model_validator
 from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
+from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.figures.style import look, marker
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
@@ -41,14 +41,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What is measured without training: what the figure calls it, and how it writes that of the scenario.
+#: What is measured without training: what the figure calls it, with an arrow to what is better, and how it
+#: writes that of the scenario.
 METRICS = {
-    "elapsed_s": ("Simulated\ntime", "{:.0f} s"),
-    "leakage_max": ("Largest\nleakage", "ε {:.1f}"),
-    "leakage_mean": ("Mean\nleakage", "ε {:.1f}"),
-    "fairness": ("Jain's\nindex", "{:.2f}"),
+    "elapsed_s": ("Simulated\ntime ↓", "{:.0f} s"),
+    "leakage_max": ("Largest\nleakage ↓", "ε {:.1f}"),
+    "leakage_mean": ("Mean\nleakage ↓", "ε {:.1f}"),
+    "fairness": ("Jain's\nindex ↑", "{:.2f}"),
     "slow_share": ("Slow\nusers", "{:.0f} %"),
-    "spread_s": ("Latency\nspread", "{:.2f} s"),
+    "spread_s": ("Latency\nspread ↓", "{:.2f} s"),
 }
 
 #: What tells runs apart, besides the seed.
@@ -350,14 +351,14 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     handles: list[Patch | Line2D] = [
         Patch(facecolor=_COLORS[0], label="Halved, or less"),
         Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
-        Line2D([], [], linestyle="", label="Numbers: change in %; grey: its 95 % interval has 0"),
+        Line2D([], [], linestyle="", label="Change in %; grey: its 95 % interval has 0; arrows: better"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
 
 def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
-    """Accuracy against rounds, against each setting, and what variants change of it against time.
+    """Accuracy against time, against each setting, and what variants change of it against time.
 
     ``summary`` is that of `compare`; ``usual`` has the value of each setting in the scenario.
     """
@@ -368,9 +369,9 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
     longest = curves.nlargest(1, "round").iloc[0]
     own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
-    bands = bands_of(own, "percent")
+    bands = bands_of(own, "percent", "elapsed_s")
     lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-    axes.set(xlabel="Round", xlim=(0, own["round"].max()), title=f"{own['round'].max():,} rounds")
+    axes.set(xlabel="Simulated time (s)", xlim=(0, None), title=f"{own['round'].max():,} rounds")
     for axes, knob in zip(of_knobs, knobs, strict=True):
         _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
         axes.set(xlabel=_called(knob), title=f"When {look_of(first).label} ends")
@@ -389,6 +390,7 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
         lines += last.plot(shared, change, color=color, linestyle=dashes, linewidth=1.2)
         labels.append(f"{LABELS[first]}, {_called(str(name))} term")
     last.axhline(0, color=look_of(first).color, linewidth=0.8)
+    last.annotate(f"0: {LABELS[first]}", (1, 0), (-2, 2), ("axes fraction", "data"), ha="right", **NOTE)
     last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
     last.set_title("Without a term of the reward")
     for rest in grid.flat[2 + len(knobs) :]:

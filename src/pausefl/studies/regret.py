@@ -247,7 +247,7 @@ def plot_regret(runs: pd.DataFrame, grown: pd.DataFrame) -> Figure:
         guide = _exponents(t, law_value(law, 0, 1, t))
         right.plot(guide.x, guide.mean, color="black", linewidth=0.5, zorder=2.2)
         right.annotate(f"as {words}", (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
-    right.set(ylabel="Growth, d ln R / d ln t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
+    right.set(ylabel="Growth d ln R / d ln t, from t/10 to t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
     for axes in (left, right):
         axes.set(xlabel="Round t", xscale="log")
         axes.minorticks_off()

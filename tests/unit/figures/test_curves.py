@@ -140,7 +140,7 @@ def test_curves_that_hide_one_another_have_their_differences_below(scenario: con
             runs.append(rounds_of(name, seed, elapsed, accuracy=rise * (0.9 - 0.1 * seed) - 0.01 * i))
     figure = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure
     upper, lower = figure.axes
-    assert lower.get_ylabel() == "Minus\nPAUSE"
+    assert lower.get_ylabel() == "Better than\nPAUSE by"
     assert upper.get_shared_x_axes().joined(upper, lower)
     (mean,) = [line for line in lower.lines if line.get_markevery() is not None]
     assert same_color(mean.get_color(), look_of("random").color)
