@@ -36,6 +36,10 @@ _LEAST = _ROUNDS | {"marker": "^"}
 #: How the curves of the other selectors look in a panel.
 _OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.5, "zorder": 1}
 
+#: How random selection looks in the panel of PAUSE.
+_RIVAL: dict[str, Any] = {"color": look_of("random").color, "linestyle": look_of("random").line}
+_RIVAL |= {"linewidth": 0.9}
+
 #: Panels side by side.
 _COLUMNS = 3
 
@@ -116,8 +120,7 @@ def plot_beside(
                 x_of_others, y_of_others, drawstyle="steps-post" if shown.is_leakage else "default", **_OTHERS
             )
         if rival and selector == "pause":
-            style: dict[str, Any] = {"color": look_of("random").color, "linewidth": 0.9, "zorder": 2}
-            axes.plot(rival.x, rival.mean, drawstyle="steps-post", **style)
+            axes.plot(rival.x, rival.mean, drawstyle="steps-post", **_RIVAL | {"zorder": 2})
         if selector in theirs:
             x, y = theirs[selector]
             axes.plot(x[x <= limit], y[x <= limit], **look)
@@ -134,8 +137,7 @@ def plot_beside(
     if len(curves) > 1:
         lines.append(Line2D([], [], label="Ours, other selectors", **_OTHERS))
     if rival:
-        color = look_of("random").color
-        lines.append(Line2D([], [], linewidth=0.9, color=color, label="Random, beside PAUSE"))
+        lines.append(Line2D([], [], label="Random, beside PAUSE", **_RIVAL))
     if set(apart) & set(curves) < set(curves) and apart:
         lines.append(Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none"))
     lines += more

@@ -298,7 +298,7 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
         fontsize="small",
         title_fontsize="small",
         alignment="left",
-        handlelength=2.2,
+        handlelength=3,
         handletextpad=0.5,
     )
     for text in legend.get_texts():

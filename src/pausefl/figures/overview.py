@@ -131,7 +131,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
                 place = (run["elapsed_s"].iloc[-1], 100 * run["accuracy"].iloc[-1])
                 shift, ha, va = ((5, 0), "left", "center")
                 if place[0] > 0.7 * limit:  # there is no room to the right
-                    shift, ha, va = ((0, -5), "right", "top")
+                    shift, ha, va = ((0, 5), "right", "bottom")
                 note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 7, "ha": ha, "va": va}
                 axes.annotate("authors only", place, shift, textcoords="offset points", **note)
     axes.set_xlim(0, limit if curves else None)

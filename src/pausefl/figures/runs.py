@@ -212,9 +212,9 @@ def _exploding(curves: Mapping[str, Band]) -> set[str]:
 
 
 def _hidden(curves: Mapping[str, Band], logarithmic: bool) -> bool:
-    """Whether curves with common seeds coincide in half of the time that all of them last."""
+    """Whether curves of several common seeds coincide in half of the time that all of them last."""
     first, *others = (curve.seeds.keys() for curve in curves.values())
-    if not others or not all(first & seeds for seeds in others):
+    if not others or not all(len(first & seeds) > 1 for seeds in others):
         return False
     begin, end = max(curve.x[0] for curve in curves.values()), min(curve.x[-1] for curve in curves.values())
     times = np.linspace(begin, end, 101)

@@ -50,11 +50,12 @@ UNACCOUNTED = "unaccounted"
 #: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
 ORACLES = frozenset({"genie", "fastest"})
 
-#: What a selector is to have most of (1) or least of (-1) to be on the front; label of its panel, and unit.
+#: What a selector is to have most of (1) or least of (-1) to be on the front; label of its panel, with an
+#: arrow to what is better, and unit.
 FRONT = {
-    "accuracy_over_time": (1, "Mean accuracy\nover time (%)", 100),
-    "leakage_max": (-1, "Largest leakage\n(ε per coordinate)", 1),
-    "seconds_to_target": (-1, "Time to the target\n(simulated s)", 1),
+    "accuracy_over_time": (1, "Mean accuracy\nover time (%) →", 100),
+    "leakage_max": (-1, "← Largest leakage\n(ε per coordinate)", 1),
+    "seconds_to_target": (-1, "← Time to {target:.1f} %\n(simulated s)", 1),
 }
 
 _DOT: dict[str, Any] = {"marker": "o", "color": "#222222", "markersize": 4.2, "linestyle": ""}
@@ -136,7 +137,7 @@ class Benchmark(ScenarioStudy):
         rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
         figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
         for axes, (metric, (_, label, unit)) in zip(grid.flat, FRONT.items(), strict=True):
-            axes.set_xlabel(label, linespacing=1)
+            axes.set_xlabel(label.format(target=100 * rows["target_accuracy"].iloc[0]), linespacing=1)
             axes.set_ylim(-0.6, len(rows) - 0.4)
             mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
             _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)

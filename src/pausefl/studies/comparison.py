@@ -402,7 +402,7 @@ def plot_shares(counted: pd.DataFrame) -> Figure:
         if column == 0:
             axes.set_ylabel(f"Instances\n{_SOURCES[source]}", linespacing=1)
     grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100], ylim=(len(divisors) - 0.4, -0.4))
-    grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
+    grid[0, 0].set_yticks(np.arange(len(divisors)) + 0.15, [f"κ = {divisor:g}" for divisor in divisors])
     figure.supylabel("Temperature divisor κ", size="medium")
     for axes in grid[-1]:
         axes.set_xlabel("Share of the races (%)")

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
+from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.schema.types import Distinct, NonNegative
 from pausefl.selectors import in_legend_order, look_of
 from pausefl.settings.changes import with_values
@@ -71,7 +71,9 @@ class Drift(ScenarioStudy):
         for axes, value in zip(panels, self.forgetting, strict=True):
             curves = bands_of(smooth[smooth["forgetting"] == value], "mean_s")
             lines = plot_bands(axes, curves)
-            axes.axvline(self.length // 3 + 0.5, color="black", linewidth=0.8, zorder=1)
+            swap = self.length // 3 + 0.5
+            axes.axvline(swap, color="black", linewidth=0.8, zorder=1)
+            axes.annotate("speeds swap", (swap, 1), (3, -3), ("data", "axes fraction"), va="top", **NOTE)
             axes.set_title(f"Means that forget, {value:g}" if value else "Plain means", weight="normal")
             axes.set(xlabel="Round", xlim=(0, self.length), ylim=(0, None))
         panels[0].set_ylabel(f"Mean of {SMOOTHED} rounds (s)")
