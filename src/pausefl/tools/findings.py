@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
@@ -19,7 +20,7 @@ from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
 from pausefl.runs.reading import read_table
 from pausefl.settings import Experiment
-from pausefl.studies import drift
+from pausefl.studies import changes, drift
 
 
 class Numbers:
@@ -63,15 +64,19 @@ class Numbers:
                 return one
         raise KeyError(f"{claim}, {reading}: no comparison '{question}' in {where}")
 
-    def gaps(self, claim: str, reading: str, topic: str, subject: str = "", where: str = "") -> str:
+    def gaps(
+        self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", decided: bool = False
+    ) -> str:
         """Least and greatest gap among comparisons of a topic, as ``1.04 to 1.28``.
 
-        Only of those whose selectors begin with ``subject``, and whose scenario has ``where`` in its name.
+        Only of those whose selectors begin with ``subject`` and whose scenario has ``where`` in its name; if
+        ``decided``, of those whose interval lies on one side of equality.
         """
         found = [
             one
             for one in self.verdicts[claim, reading].comparisons
             if one.made and one.topic == topic and one.who.startswith(subject) and where in one.where
+            if not (decided and one.low <= (one.unit == RATIO) <= one.high)
         ]
         return span(shown(one.gap, one.unit) for one in sorted(found, key=lambda one: one.gap))
 
@@ -131,10 +136,45 @@ class Numbers:
         found = self.drift.set_index(["selector", "forgetting"])[span]
         return f"{float(found[selector, forgetting]):.2f}"
 
-    def final_accuracy(self, scenario: str, selector: str) -> str:
-        """Accuracy in per cent at the end of the published runs of a selector, a mean of seeds: ``64.3``."""
-        path = self.published.parent / "metrics" / scenario / f"{selector}.json"
-        return f"{100 * json.loads(path.read_text('utf-8'))['final_accuracy']:.1f}"
+    @cached_property
+    def knobs(self) -> pd.DataFrame:
+        """What `pausefl.studies.changes.compare` says of the published `mnist_knobs`, by knob and value."""
+        curves = read_table(self.published / "studies/mnist_knobs/curves.parquet")
+        return changes.compare(curves).set_index(["knob", "value"])
+
+    def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
+        """PAUSE less random selection with one setting changed: the gap and its interval, in points.
+
+        In two cells of a table, ``11.3 | 6.3 to 16.3``.
+        """
+        columns = [measure, f"{measure}_low", f"{measure}_high"]
+        row = 100 * self.knobs.loc[(knob, value), columns].to_numpy(np.float64)
+        gap, low, high = (shown(one, "points") for one in row)
+        return f"{gap} | {low} to {high}"
+
+    def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
+        """A metric of a selector over another's in a published benchmark, means over seeds: ``0.63``."""
+        runs = read_table(self.published / "studies" / study / "runs.csv")
+        means = runs.groupby("selector")[metric].mean()
+        return shown(float(means[selector] / means[other]), RATIO)
+
+    def final_accuracy(self, scenario: str, *selectors: str, form: str = ".1f") -> str:
+        """Accuracy in per cent at the end of the published runs, a mean of seeds: ``64.3``.
+
+        Of several selectors the least and the greatest.
+        """
+        return span(
+            f"{100 * one:{form}}" for one in sorted(self._metrics(scenario, selectors, "final_accuracy"))
+        )
+
+    def seconds_to_target(self, scenario: str, selector: str) -> str:
+        """Simulated seconds to the target of the scenario, a mean of seeds: ``34``."""
+        return f"{self._metrics(scenario, (selector,), 'seconds_to_target')[0]:.0f}"
+
+    def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
+        """One of the metrics of a scenario that DVC compares, of each selector."""
+        folder = self.published.parent / "metrics" / scenario
+        return [json.loads((folder / f"{one}.json").read_text("utf-8"))[name] for one in selectors]
 
     @property
     def questions(self) -> str:
@@ -197,6 +237,9 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "n_on_gpu",
         "round_s",
         "final_accuracy",
+        "seconds_to_target",
+        "knob",
+        "benchmark_ratio",
     )
     values = {name: getattr(numbers, name) for name in asked}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
