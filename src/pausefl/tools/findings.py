@@ -149,7 +149,7 @@ class Numbers:
         """
         columns = [measure, f"{measure}_low", f"{measure}_high"]
         row = 100 * self.knobs.loc[(knob, value), columns].to_numpy(np.float64)
-        gap, low, high = (shown(one, "points") for one in row)
+        gap, low, high = (shown(one, "points") for one in row.tolist())
         return f"{gap} | {low} to {high}"
 
     def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
