@@ -102,6 +102,8 @@ def set_axes(figure: Figure, asked: FigureSettings) -> None:
             to_set[f"{which}lim"] = limits or (_least_positive(panels, which), None)
         for axes in panels:
             axes.set(**to_set)
+            for line in axes.lines if limits else ():  # ends of curves beyond the limits
+                line.set_clip_on(True)
 
 
 def _least_positive(panels: Sequence[Axes], which: str) -> float:

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import jinja2
-import numpy as np
 import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
@@ -137,19 +137,18 @@ class Numbers:
         return f"{float(found[selector, forgetting]):.2f}"
 
     @cached_property
-    def knobs(self) -> pd.DataFrame:
-        """What `pausefl.studies.changes.compare` says of the published `mnist_knobs`, by knob and value."""
+    def knobs(self) -> dict[Any, dict[Any, Any]]:
+        """What `pausefl.studies.changes.compare` makes of the published `mnist_knobs`, by knob and value."""
         curves = read_table(self.published / "studies/mnist_knobs/curves.parquet")
-        return changes.compare(curves).set_index(["knob", "value"])
+        return changes.compare(curves).set_index(["knob", "value"]).to_dict("index")
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
         """PAUSE less random selection with one setting changed: the gap and its interval, in points.
 
         In two cells of a table, ``11.3 | 6.3 to 16.3``.
         """
-        columns = [measure, f"{measure}_low", f"{measure}_high"]
-        row = 100 * self.knobs.loc[(knob, value), columns].to_numpy(np.float64)
-        gap, low, high = (shown(one, "points") for one in row.tolist())
+        row = self.knobs[knob, value]
+        gap, low, high = (shown(100 * row[f"{measure}{end}"], "points") for end in ("", "_low", "_high"))
         return f"{gap} | {low} to {high}"
 
     def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
@@ -157,6 +156,11 @@ class Numbers:
         runs = read_table(self.published / "studies" / study / "runs.csv")
         means = runs.groupby("selector")[metric].mean()
         return shown(float(means[selector] / means[other]), RATIO)
+
+    def rounds_made(self, scenario: str, selector: str) -> str:
+        """Rounds of the published runs of a selector, a mean of seeds: ``295``."""
+        rounds = read_table(self.published / scenario / "rounds.parquet")
+        return f"{rounds[rounds['selector'] == selector].groupby('seed').size().mean():.0f}"
 
     def final_accuracy(self, scenario: str, *selectors: str, form: str = ".1f") -> str:
         """Accuracy in per cent at the end of the published runs, a mean of seeds: ``64.3``.
@@ -239,6 +243,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "final_accuracy",
         "seconds_to_target",
         "knob",
+        "rounds_made",
         "benchmark_ratio",
     )
     values = {name: getattr(numbers, name) for name in asked}
