@@ -270,6 +270,7 @@ def plot_curves(
                 moved = offset_copy(axes.transData, root, x=4 + 3.5 * beside, units="points")
                 bar: dict[str, Any] = {"linewidth": 0.9, "marker": "_", "clip_on": False, "transform": moved}
                 axes.plot([x, x], [curve.low[-1], curve.high[-1]], **bar, **own)
+                axes.plot(x, y, linestyle="none", clip_on=False, transform=moved, **own, **marker(selector))
                 drawn.append(x)
     return [lines[selector] for selector in sorted(lines, key=lambda one: -float(curves[one].mean[-1]))]
 
