@@ -281,7 +281,7 @@ def shown(row: Mapping[Any, Any]) -> str:
 
 
 def sentences(table: pd.DataFrame) -> list[str]:
-    """Three conclusions as Markdown, from the table of `answers`; without numbers that it lacks."""
+    """Conclusions as Markdown, from the table of `answers`; without numbers that it lacks."""
     rows = {(row["question"], row["source"]): row for row in table.dropna(subset="value").to_dict("records")}
 
     def found(question: str, *sources: str) -> Mapping[Any, Any] | None:

@@ -15,9 +15,12 @@ import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
 from pausefl.claims.page import summary_line
+from pausefl.claims.paired import paired
+from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
+from pausefl.runs.collected import read_runs, run_folder
 from pausefl.runs.reading import read_table
 from pausefl.settings import Experiment
 from pausefl.studies import changes, drift
@@ -65,20 +68,42 @@ class Numbers:
         raise KeyError(f"{claim}, {reading}: no comparison '{question}' in {where}")
 
     def gaps(
-        self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", decided: bool = False
+        self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", outcome: str = ""
     ) -> str:
-        """Least and greatest gap among comparisons of a topic, as ``1.04 to 1.28``.
+        """Least and greatest gap among the `found` comparisons, as ``1.04 to 1.28``."""
+        found = self.found(claim, reading, topic, subject, where, outcome)
+        return span(shown(one.gap, one.unit) for one in sorted(found, key=lambda one: one.gap))
 
-        Only of those whose selectors begin with ``subject`` and whose scenario has ``where`` in its name; if
-        ``decided``, of those whose interval lies on one side of equality.
+    def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
+        """Least and greatest gap in the authors' logs among the `found` comparisons as run."""
+        found = self.found(claim, AS_RUN, topic, subject)
+        known = sorted((one.authors, one.unit) for one in found if not math.isnan(one.authors))
+        return span(shown(*one) for one in known)
+
+    def found(
+        self, claim: str, reading: str, topic: str = "", subject: str = "", where: str = "", outcome: str = ""
+    ) -> list[Comparison]:
+        """Comparisons of a claim that were made, of one topic if it is given.
+
+        Only those whose selectors begin with ``subject``, whose scenario has ``where`` in its name, and
+        with an ``outcome``; ``alone`` is that of comparisons that hold if they are tested alone.
         """
-        found = [
+        return [
             one
             for one in self.verdicts[claim, reading].comparisons
-            if one.made and one.topic == topic and one.who.startswith(subject) and where in one.where
-            if not (decided and one.low <= (one.unit == RATIO) <= one.high)
+            if one.made and topic in ("", one.topic) and one.who.startswith(subject) and where in one.where
+            if outcome in ("", one.outcome) or (outcome == "alone" and one.alone == HOLDS)
         ]
-        return span(shown(one.gap, one.unit) for one in sorted(found, key=lambda one: one.gap))
+
+    def paired(self, scenario: str, metric: str, selector: str, other: str) -> str:
+        """A gap of two selectors in the published runs, with its interval: ``1.02 times (0.89 to 1.16)``."""
+        wanted = [one for one in self.experiments if one.scenario == scenario]
+        folders = {
+            one: run_folder(self.published, one) for one in wanted if one.selector in (selector, other)
+        }
+        row = paired(read_runs(folders).values(), metric).iloc[0]
+        ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
+        return f"{shown(row['gap'], row['unit'])} {'times' if row['unit'] == RATIO else row['unit']} ({ends})"
 
     def behind(self, claim: str, reading: str, where: str) -> str:
         """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
@@ -228,6 +253,9 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
     asked = (
         "gap",
         "gaps",
+        "log_gaps",
+        "found",
+        "paired",
         "log_cost",
         "log_behind",
         "verdict_counts",
