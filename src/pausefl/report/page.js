@@ -32,9 +32,9 @@ const step = (end) => {
   const power = 10 ** Math.floor(Math.log10(end / 2));
   return power * [5, 2, 1].find((factor) => end / 2 >= factor * power);
 };
+const shown = (chart) => choices[0].value in chart.readings ? choices[0].value : Object.keys(chart.readings)[0];
 function draw(chart, parent) {
-  const [asked, axis, seeds] = choices.map((one) => one.value);
-  const reading = asked in chart.readings ? asked : Object.keys(chart.readings)[0];
+  const [, axis, seeds] = choices.map((one) => one.value), reading = shown(chart);
   const {ends, selectors} = chart.readings[reading], svg = parent.querySelector('svg');
   const x = (share) => LEFT + share * (RIGHT - LEFT), y = (value) => BOTTOM - value / 1000 * (BOTTOM - TOP);
   parent.querySelector('span').textContent = `(${reading})`;
@@ -57,7 +57,11 @@ function draw(chart, parent) {
     }
   }
 }
-const drawAll = () => charts.forEach((chart, i) => draw(chart, document.querySelectorAll('.charts > div')[i]));
+const drawAll = () => {
+  const there = (name) => charts.some((chart) => name in chart.readings[shown(chart)].selectors);
+  for (const key of legend) key.disabled = !there(key.dataset.name);
+  charts.forEach((chart, i) => draw(chart, document.querySelectorAll('.charts > div')[i]));
+};
 for (const one of choices) one.onchange = drawAll;
 for (const key of legend) {
   key.onclick = () => {
