@@ -10,13 +10,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scenarios import changed
 
 import pausefl
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
 from pausefl.runs.collected import read_run, write
 from pausefl.runs.run import rounds_made
 from pausefl.settings import Scenario
@@ -63,11 +60,10 @@ def test_files_of_another_run_are_refused(run: Path, other: str, files: list[str
 
 
 @pytest.fixture
-def ended(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
+def ended(finish: Callable[..., Path], demo: Scenario, tmp_path: Path) -> Path:
     """A run of today that its time horizon ended."""
-    scenario = demo.replace(training=demo.training.replace(time_horizon_s=2.5, evaluate_every=3))
-    run_job(Job(scenario, "pause", 0, 100, device="cpu"), digits, share_out(demo), tmp_path / "ended")
-    return tmp_path / "ended"
+    scenario = changed(demo, training={"time_horizon_s": 2.5, "evaluate_every": 3})
+    return finish(tmp_path / "ended", "pause", n_rounds=100, scenario=scenario)
 
 
 def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
