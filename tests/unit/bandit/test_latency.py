@@ -71,16 +71,6 @@ def test_users_and_rounds_are_independent(drawn: Any) -> None:
     assert np.abs(correlation).max() < 5.5 / math.sqrt(N_ROUNDS)
 
 
-def test_a_round_is_drawn_the_same_whatever_was_drawn_before() -> None:
-    law, streams = network().make_latency(), Streams(4)
-    fresh = law.sample(streams, 17)
-    law.sample(streams, 1)
-    streams.generator("select/pause", round=17).random(1000)
-    np.testing.assert_array_equal(network().make_latency().sample(Streams(4), 17), fresh)
-    assert not np.array_equal(law.sample(streams, 18), fresh)
-    assert not np.array_equal(law.sample(Streams(5), 17), fresh)
-
-
 @pytest.mark.parametrize(
     "changes",
     [

@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from pausefl.privacy import CoordinateMechanism, Mechanism, VectorMechanism
-from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
 updates = arrays(
@@ -51,11 +50,8 @@ def test_no_two_clipped_updates_are_further_apart_than_the_sensitivity(
     assert np.abs(a - b).sum() <= mechanism.sensitivity
 
 
-def test_an_update_of_less_than_the_norm_is_left_as_it_is() -> None:
+def test_a_longer_update_keeps_its_direction_and_gets_the_norm_and_others_are_left() -> None:
     np.testing.assert_array_equal(clipped(VectorMechanism(1.0), [0.5, -0.25]), np.float32([0.5, -0.25]))
-
-
-def test_a_longer_update_keeps_its_direction_and_gets_the_norm() -> None:
     found = clipped(VectorMechanism(1.0), [3, -1, 0])
     np.testing.assert_allclose(found, [0.75, -0.25, 0], rtol=1e-6)
 
@@ -69,13 +65,3 @@ def test_an_update_costs_as_much_as_its_coordinates_or_its_norm() -> None:
     # Delta = 0.012 and 170,474 coordinates, the papers' setting for CIFAR-10.
     assert CoordinateMechanism(0.012).update_epsilon(40.0, 170_474) == 6_818_960
     assert VectorMechanism(0.012).update_epsilon(40.0, 170_474) == 40
-
-
-def test_settings_name_the_mechanism() -> None:
-    coordinate = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012).make_mechanism()
-    assert isinstance(coordinate, CoordinateMechanism)
-    assert coordinate.sensitivity == 0.012
-    vector = PrivacySettings(epsilon_total=40, decay=0.04, mechanism="vector", clip_norm=3.0)
-    made = vector.make_mechanism()
-    assert isinstance(made, VectorMechanism)
-    assert made.sensitivity == 6.0

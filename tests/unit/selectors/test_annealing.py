@@ -16,7 +16,7 @@ from neighbourhoods import (
     slow_anneal,
 )
 from numpy.typing import NDArray
-from oracles import Concave, random_history, random_problem, worth
+from oracles import Concave, random_history, worth
 from scipy import stats
 
 from pausefl.bandit.history import History
@@ -28,7 +28,6 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     generalization,
 )
-from pausefl.selectors.annealing import anneal
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
 
@@ -40,8 +39,6 @@ R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
 QUALITY = QualityReward(2.0, 2.0, 0.0)
 CONCAVE = Concave(2.0, 2.0, 5.0)
 REWARDS: dict[str, Reward] = {"r1": R1, "r2": R2, "bsfl": QUALITY, "concave": CONCAVE}
-KINDS = ("r1", "r2", "convex", "any costs")
-
 every_selector = pytest.mark.parametrize("cls", ALL)
 every_reward = pytest.mark.parametrize("reward", REWARDS)
 
@@ -65,76 +62,6 @@ def whole(select: Annealer, history: History) -> tuple[Objective, History, NDArr
 
 def ranked(cls: type[Annealer], history: History, reward: str = "r1") -> list[Order]:
     return [np.argsort(values).tolist() for values in lists(cls, history, reward)]
-
-
-def random_orders(rng: np.random.Generator, n_lists: int, n_users: int) -> list[Order]:
-    return [rng.permutation(n_users).tolist() for _ in range(n_lists)]
-
-
-def split(rng: np.random.Generator, members: Any, n_users: int) -> tuple[list[int], list[int]]:
-    """Members and outsiders, in any order."""
-    outside = sorted(set(range(n_users)) - set(members))
-    return rng.permutation(list(members)).tolist(), rng.permutation(outside).tolist()
-
-
-def exact_problem(rng: np.random.Generator, kind: str) -> Objective:
-    """Of more users than are selected, with sums that are exact and many ties."""
-    while True:
-        objective = random_problem(rng, "convex" if kind == "any costs" else kind)
-        if objective.n_selected < len(objective.bound):
-            break
-    if kind == "any costs":
-        objective = dataclasses.replace(objective, costs=rng.permutation(objective.costs))
-    return objective
-
-
-def walk(
-    objective: Objective,
-    orders: list[Order],
-    members: Any,
-    outsiders: Any,
-    scale: float,
-    n_iterations: int,
-    rng: np.random.Generator,
-) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """The best selection, the energies, and the last members and outsiders."""
-    n_users, energies = len(objective.bound), np.empty(n_iterations)
-    inside, outside = np.array(members), np.array(outsiders)
-    best = anneal(
-        np.argsort(objective.bound),
-        np.array(orders, np.int64).reshape(len(orders), n_users),
-        objective.bound,
-        objective.score,
-        objective.cluster,
-        objective.costs,
-        inside,
-        outside,
-        scale,
-        n_iterations,
-        rng,
-        energies,
-    )
-    return sorted(best.tolist()), energies, inside, outside
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int) -> None:
-    rng = np.random.default_rng([7, n_lists])
-    moved = 0
-    for seed in range(120):
-        objective = exact_problem(rng, kind)
-        n_users, m = len(objective.bound), objective.n_selected
-        orders = random_orders(rng, n_lists, n_users)
-        members, outsiders = split(rng, rng.permutation(n_users)[:m].tolist(), n_users)
-        scale = float(rng.choice([0.05, 0.5, 5.0]))
-        given = (objective, orders, members, outsiders, scale, 15)
-        expected, energies = slow_anneal(*given, np.random.default_rng(seed))
-        best, made, inside, _ = walk(*given, np.random.default_rng(seed))
-        assert best == expected
-        np.testing.assert_array_equal(made, energies)
-        moved += sorted(inside.tolist()) != sorted(members)
-    assert moved > 60
 
 
 @every_selector

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from local_training import assert_same, partition, train
+from local_training import partition, train
 from torch import nn
 
 from pausefl.data.dataset import Dataset
@@ -55,20 +55,6 @@ def train_with(
     """Updates and losses of all rounds."""
     data, share = images(sum(SIZES), size), partition(SIZES)
     return train(Trainer(model, training, data, share, Streams(3), CPU, backend), ROUNDS)
-
-
-MOMENTUM = {"optimizer": "sgd", "momentum": 0.9}
-
-
-@pytest.mark.usefixtures("double_precision")
-@pytest.mark.parametrize(
-    "changes",
-    [{}, {"optimizer": "sgd"}, MOMENTUM],
-    ids=str,
-)
-def test_kernels_give_the_updates_of_autograd(changes: dict[str, Any]) -> None:
-    expected = train_with(OneByOne, FC, 6, settings(**changes))
-    assert_same(train_with(Dense, FC, 6, settings(**changes)), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("backend", [Stacked, Dense])
