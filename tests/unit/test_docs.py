@@ -154,6 +154,20 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
     assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
 
 
+@pytest.mark.parametrize(
+    ("page", "name"), [("library", "paired"), ("library", "published"), ("own_training", "example")]
+)
+def test_a_page_prints_what_its_example_prints(
+    page: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / f"docs/{page}.md").read_text("utf-8")
+    pattern = rf"<!-- {name} -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```"
+    ((code, printed),) = re.findall(pattern, text, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    exec(code, {})
+    assert capsys.readouterr().out == printed
+
+
 def anchors(page: Path) -> set[str]:
     """What links can lead to on a page, as GitHub names it."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)

@@ -58,8 +58,6 @@ class SpeedAndPrivacy(AverageReward):
         return self.gamma * history.privacy / history.n_selected
 
 
-
-
 class Tiny(Model):
     @staticmethod
     def build(input_shape, n_outputs, norm):
@@ -94,13 +92,9 @@ class Stepwise(Halving):
         super().__init__(epsilon_total)
 
 
-
-
 class WrongKey(LowestIds):
     def __init__(self, n_candidate):
         pass
-
-
 
 
 class Raises(LeastUsed):
@@ -111,10 +105,6 @@ class Raises(LeastUsed):
 class Unbuilt(LeastUsed):
     def __init__(self):
         raise ValueError("no such luck")
-
-
-
-
 '''
 BESIDE = """
 import numpy as np
@@ -126,8 +116,6 @@ def order(values):
 
 def broken(users):
     return users["nothing"]
-
-
 """
 
 

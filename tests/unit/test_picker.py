@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,22 +110,23 @@ def test_rounds_in_which_nobody_answers_pass(name: str) -> None:
     assert picker.history.round == 16
 
 
-def test_who_does_not_answer_counts_with_the_timeout() -> None:
+@pytest.mark.parametrize(
+    ("answers", "failed", "expected"),
+    [
+        ((0.3,), [1], [0.3, TIMEOUT, TIMEOUT]),  # the last neither answers nor is said to have failed
+        ((0.0, 0.01, 9.0), [], [FLOOR, FLOOR, TIMEOUT]),
+    ],
+)
+def test_latencies_are_between_the_floor_and_the_timeout_which_counts_for_no_answer(
+    answers: tuple[float, ...], failed: list[int], expected: list[float]
+) -> None:
     picker = pick("random")
     asked = picker.select(SIZES)
-    picker.observe({asked[0]: 0.3}, failed=[asked[1]])
+    picker.observe(dict(zip(asked, answers, strict=False)), failed=[asked[i] for i in failed])
     seen = [picker.index[one] for one in asked]
-    np.testing.assert_allclose(picker.history.mean_latency[seen], [0.3, TIMEOUT, TIMEOUT])
+    np.testing.assert_allclose(picker.history.mean_latency[seen], expected)
+    np.testing.assert_allclose(picker.history.mean_speed[seen], FLOOR / np.array(expected))
     assert picker.history.participations[seen].tolist() == [1, 1, 1]
-
-
-def test_latencies_are_between_the_floor_and_the_timeout() -> None:
-    picker = pick("random")
-    asked = picker.select(SIZES)
-    picker.observe(dict(zip(asked, (0.0, 0.01, 9.0), strict=True)))
-    seen = [picker.index[one] for one in asked]
-    np.testing.assert_allclose(picker.history.mean_latency[seen], [FLOOR, FLOOR, TIMEOUT])
-    np.testing.assert_allclose(picker.history.mean_speed[seen], [1, 1, FLOOR / TIMEOUT])
 
 
 @pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf")])
@@ -211,13 +211,10 @@ def test_a_selector_of_ones_own() -> None:
         users = history.candidates()
         return users[np.argsort(-history.data_size[users])[: history.n_selected]]
 
-    assert pick(largest).select(SIZES) == ["client 9", "client 10", "client 11"]
-
-
-def test_what_a_selector_of_ones_own_returns_is_checked() -> None:
     def beyond(history: pausefl.History, rng: np.random.Generator) -> Any:
         return [0, 1, 99]
 
+    assert pick(largest).select(SIZES) == ["client 9", "client 10", "client 11"]
     with pytest.raises(PauseflError, match="selector 'beyond' returned ids from 0 to 99"):
         pick(beyond).select(SIZES)
 
@@ -290,11 +287,3 @@ main()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "pausefl.run needs pandas: pip install 'pausefl[training]'\n"
     assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"
-
-
-def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs/own_training.md").read_text("utf-8")
-    pattern = r"<!-- example -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```"
-    ((code, printed),) = re.findall(pattern, page, re.DOTALL | re.MULTILINE)
-    exec(code, {})
-    assert capsys.readouterr().out == printed
