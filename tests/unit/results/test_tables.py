@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
+from pausefl.results.markdown import table, to_latex
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of
@@ -213,3 +215,19 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
     rows = tables.to_markdown(across).splitlines()[2:4]
     assert rows[0].startswith("| `pause` | – | – | 6.0000 ± 0.7071 | – | 1.000 ± 0.000 |")
     assert rows[1].startswith("| `bsfl` | – | – | 0.2500 ± 0.0000 | – |")
+
+
+def test_cells_stay_in_their_columns() -> None:
+    html = MarkdownIt("commonmark").enable("table").render(table(["a", "b"], [["x|y", "two\nlines"]], "lr"))
+    assert '<td style="text-align:left">x|y</td>' in html
+    assert '<td style="text-align:right">two lines</td>' in html
+
+
+def test_a_page_is_a_table_for_latex() -> None:
+    page = "**Demo.**\n\n"
+    page += "| Selector | Leakage (ε) | % |\n| :-- | --: | --: |\n| `a_b` | **1 ± 2** |  |\n\nA note."
+    lines = to_latex(page).splitlines()
+    assert lines[:2] == ["% Demo.", "% A note."]
+    assert lines[2] == r"\begin{tabular}{lrr}"
+    assert r"Selector & \begin{tabular}[b]{@{}r@{}}Leakage\\($\varepsilon$)\end{tabular} & \% \\" in lines
+    assert r"\texttt{a\_b} & \textbf{1 $\pm$ 2} &  \\" in lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from itertools import combinations
 from typing import Any
 
@@ -28,6 +29,7 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     generalization,
 )
+from pausefl.selectors.listing import walk
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
 
@@ -167,3 +169,30 @@ def test_no_two_energies_differ_by_more_than_the_largest_gap(cls: type[Annealer]
         objective, *given = whole(select, history)
         energies = [worth(objective, s) for s in combinations(range(n_users), m)]
         assert np.ptp(energies) <= select.largest_gap(objective, *given)
+
+
+# The walk that lists neighbours
+
+N_USERS, M = 6, 3
+
+
+def instance(seed: int, n_lists: int) -> tuple[Objective, tuple[np.ndarray, ...]]:
+    rng = np.random.default_rng(seed)
+    criteria = tuple(rng.random(N_USERS) for _ in range(n_lists))
+    nobody = np.zeros(N_USERS, np.int64)
+    return Objective(rng.random(N_USERS), rng.random(N_USERS), nobody, np.zeros(M)), criteria
+
+
+@pytest.mark.parametrize("n_lists", [0, 1, 2])
+def test_the_last_vertex_of_a_walk_that_lists_neighbours_has_the_law_of_the_exact_chain(n_lists: int) -> None:
+    objective, criteria = instance(3, n_lists)
+    edges = graph(N_USERS, M, [np.argsort(values).tolist() for values in criteria])
+    n, n_iterations, scale = 4000, 8, 0.5
+    wanted = distribution(objective, edges, scale, n_iterations)
+    ends = [
+        walk(objective, criteria, scale, n_iterations, np.random.default_rng(seed)).energies[-1]
+        for seed in range(n)
+    ]
+    for vertex, probability in zip(edges, wanted, strict=True):
+        held = np.isclose(ends, worth(objective, tuple(vertex))).mean()
+        assert abs(held - probability) < 5 * math.sqrt(probability * (1 - probability) / n) + 1e-9
