@@ -58,33 +58,24 @@ def test_rows_of_a_scenario_have_no_job_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("row", "others", "words"),
     [
-        ({"scenario": "demo_smal"}, ("'demo_smal'", "'demo_small'")),
-        ({"selectors": ["puase"]}, ("experiments.0.selectors.0 = 'puase'", "'pause'")),
-        ({"selectors": ["pause", "pause"]}, ("experiments.0.selectors = ['pause', 'pause']",)),
-        ({"seeds": [-1]}, ("experiments.0.seeds.0 = -1",)),
-        ({"seed": [0]}, ("'experiments.0.seed'", "'seeds'")),
+        ({"scenario": "demo_smal"}, {}, ("'demo_smal'", "'demo_small'")),
+        ({"selectors": ["puase"]}, {}, ("experiments.0.selectors.0 = 'puase'", "'pause'")),
+        ({"selectors": ["pause", "pause"]}, {}, ("experiments.0.selectors = ['pause', 'pause']",)),
+        ({"seeds": [-1]}, {}, ("experiments.0.seeds.0 = -1",)),
+        ({"seed": [0]}, {}, ("'experiments.0.seed'", "'seeds'")),
+        ({}, {"download": "yes"}, ("download = 'yes'",)),
+        ({}, {"image_folders": {"cifr10": "images"}}, ("'cifr10'", "'cifar10'")),
+        ({}, {"runs": "publishd"}, ("runs = 'publishd'", "'published'")),
+        ({}, {"experiments": []}, ("experiments = []",)),
     ],
 )
-def test_a_wrong_experiment_is_refused(row: dict[str, Any], words: tuple[str, ...]) -> None:
+def test_a_wrong_row_or_key_is_refused(
+    row: dict[str, Any], others: dict[str, Any], words: tuple[str, ...]
+) -> None:
     with pytest.raises(ConfigError) as error:
-        load_config(configuration(**row))
-    assert [word for word in words if word not in str(error.value)] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"download": "yes"}, ("download = 'yes'",)),
-        ({"image_folders": {"cifr10": "images"}}, ("'cifr10'", "'cifar10'")),
-        ({"runs": "publishd"}, ("runs = 'publishd'", "'published'")),
-        ({"experiments": []}, ("experiments = []",)),
-    ],
-)
-def test_a_wrong_configuration_is_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError) as error:
-        load_config(configuration() | changes)
+        load_config(configuration(**row) | others)
     assert [word for word in words if word not in str(error.value)] == []
 
 
