@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training.backends import layers, stacked
+from pausefl.training.backends import layers
 from pausefl.training.backends.base import Backend
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
@@ -222,26 +221,6 @@ def test_a_network_that_it_cannot_train_is_refused(module: nn.Module) -> None:
 
 
 # ---- On a GPU
-
-
-@pytest.fixture
-def reproducible() -> Iterator[None]:
-    yield
-    torch.set_deterministic_debug_mode("default")
-    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
-    torch.backends.cudnn.deterministic = False
-
-
-def test_a_gpu_is_told_to_repeat_itself_in_full_precision(
-    monkeypatch: pytest.MonkeyPatch, reproducible: None
-) -> None:
-    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
-    stacked._be_reproducible()
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-    assert torch.are_deterministic_algorithms_enabled()
-    assert torch.backends.cudnn.deterministic
-    assert not torch.backends.cudnn.allow_tf32
-    assert not torch.backends.cuda.matmul.allow_tf32
 
 
 ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
