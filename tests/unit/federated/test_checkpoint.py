@@ -101,8 +101,7 @@ def names(folder: Path) -> set[str]:
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
-    return content
+    return json.loads((folder / "summary.json").read_text("utf-8"))
 
 
 def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(

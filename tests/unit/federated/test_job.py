@@ -49,8 +49,7 @@ def told(folder: Path) -> dict[str, Any]:
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
 
-    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"), parse_constant=refuse)
-    return summary
+    return json.loads((folder / "summary.json").read_text("utf-8"), parse_constant=refuse)
 
 
 @pytest.mark.parametrize("train", [True, False])

@@ -26,6 +26,7 @@ from pausefl.privacy import (
     Protection,
     SimulatedSampler,
 )
+from pausefl.runs.run import ROUND_COLUMNS
 from pausefl.selectors import SELECTORS
 from pausefl.settings import ModelSettings, Scenario
 from pausefl.streams import Streams
@@ -47,16 +48,7 @@ KINDS = sorted(
 )
 PRIVATE = [name for name in KINDS if SELECTORS[name].private]
 WITHOUT_TRAINING = [name for name in KINDS if name not in NEEDS_TRAINING]
-ALONE = [
-    "round",
-    "selection",
-    "latency_s",
-    "elapsed_s",
-    "leakage_max",
-    "leakage_mean",
-    "reward",
-    "pseudo_regret",
-]
+ALONE = list(ROUND_COLUMNS)
 Build = Callable[..., Simulation]
 Simulate = Callable[..., Result]
 
@@ -213,7 +205,6 @@ def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
     build: Build, monkeypatch: pytest.MonkeyPatch, broken: float
 ) -> None:
     simulation = build("clustered_similarity")
-    assert simulation.trainer is not None
     train = simulation.trainer.train
 
     def break_one(*given: Any) -> Iterable[LocalUpdates]:
@@ -225,7 +216,6 @@ def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
     users = np.array([0, 1, 2])
     epsilon = simulation.ledger.spend(users)
     *_, observed = simulation._train(simulation.trainer, users, np.ones(3) / 3, epsilon, 1)
-    assert simulation.protection is not None
     np.testing.assert_array_equal(observed[1], simulation.protection.noise(epsilon[1], 1, 1))
     assert (observed[0] != simulation.protection.noise(epsilon[0], 0, 1)).any()
     assert simulation.refused == [(1, 1)]
@@ -467,7 +457,6 @@ def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
         expected.append(np.mean(losses ** (power or 1)) ** (1 / (power or 1)))
     assert train_loss == pytest.approx(np.average(means, weights=unequal.sizes[feedback.users]))
     if power:
-        assert feedback.losses is not None
         assert feedback.losses.tolist() == pytest.approx(expected)
         assert np.ptp(expected) > 0.01
     else:
@@ -490,10 +479,8 @@ def test_losses_that_are_paid_for_are_released_and_updates_get_the_rest(
     raw = seen["free"].losses
     np.testing.assert_array_equal(seen["paid"].users, seen["free"].users)
     np.testing.assert_allclose(moved["paid"], moved["free"] / 0.75, rtol=1e-3, atol=1e-7)
-    assert raw is not None
     epsilon = GeometricSchedule(40.0, 0.04).epsilon(np.ones(3))
     privacy = paid(demo).privacy
-    assert privacy is not None
     release = LossProtection.build(privacy, 0.25, Streams(0)).release
     np.testing.assert_array_equal(seen["paid"].losses, release(raw, epsilon, seen["free"].users, 1))
     assert np.abs(seen["paid"].losses - raw).max() > 0.1
@@ -532,7 +519,6 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario, how: 
         simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, penalised)
     )
     cluster = penalised.reward.make_clusters(N_USERS, Streams(0))
-    assert cluster is not None
     extra = np.array([len(users) - len(set(cluster[users])) for users in plain.selection])
     assert extra.max() > extra.min() == 0
     assert [list(s) for s in plain.selection] == [list(s) for s in clustered.selection]

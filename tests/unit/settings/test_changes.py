@@ -65,7 +65,6 @@ def test_a_section_can_go_or_come(mnist: Scenario) -> None:
     assert without.privacy is None
     assert "privacy = none" not in scale_note(mnist)
     back = with_changes(without, ["privacy.epsilon_total=3", "privacy.decay=0.1", "privacy.sensitivity=0.01"])
-    assert back.privacy is not None
     assert back.privacy.epsilon_total == 3
     assert "privacy = epsilon_total 3, decay 0.1" in scale_note(back)
 

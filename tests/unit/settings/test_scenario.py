@@ -255,10 +255,6 @@ def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
     update, total = (
         load_scenario(f"mnist_large_iid_r1_{n}", FOLDER).privacy for n in ("update", "update_sum")
     )
-    assert base is not None
-    assert base.sensitivity is not None
-    assert update is not None
-    assert total is not None
     n_coordinates = 784 * 32 + 32 + 32 * 16 + 16 + 16 * 10 + 10
     assert n_coordinates == 25_818
     assert update.clip_norm == total.clip_norm == pytest.approx(n_coordinates * base.sensitivity / 2)
@@ -306,7 +302,6 @@ def test_there_is_one_for_every_log() -> None:
 
 def test_the_settings_are_those_of_the_logs(as_run: Scenario) -> None:
     reward, privacy, selection, training = as_run.reward, as_run.privacy, as_run.selection, as_run.training
-    assert privacy is not None
     weights, budget, (annealer, *search), ends = LOGS[as_run.name]
     assert (reward.alpha, reward.beta, reward.gamma, selection.exploitation) == weights
     assert (privacy.sensitivity, privacy.epsilon_total) == budget
@@ -323,7 +318,6 @@ def test_the_penalties_of_r2_are_those_of_the_logs() -> None:
     ):
         reward = load_scenario(name, FOLDER).reward
         assert (reward.name, reward.clusters, reward.n_clusters) == ("r2", "index", n_clusters)
-        assert reward.overlap_penalty is not None
         assert reward.alpha * reward.overlap_penalty == pytest.approx(penalty)
         assert reward.overlap_latency == penalty
     others = [name for name in LOGS if "_r2_" not in name]
