@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from workspace import Checkout, make_finished, shared
 
 # One thread for each process of the tests, as for each job. PyTorch reads this when it is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,3 +19,9 @@ def data_root() -> Path:
     if not root:
         pytest.skip("set PAUSEFL_DATA_ROOT to a folder with MNIST/raw and FashionMNIST/raw")
     return Path(root)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which the tiny workflow ran to its end on this machine; not to be changed."""
+    return shared(tmp_path_factory, "finished", make_finished)

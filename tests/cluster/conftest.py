@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from slurm import Cluster, missing_programs
-from workspace import Checkout, make_finished, shared
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +31,6 @@ def one_node() -> Iterator[Cluster]:
         finally:
             cluster.stop()
     shutil.rmtree(cluster.root)
-
-
-@pytest.fixture(scope="session")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny workflow ran on this machine, without Slurm; not to be changed."""
-    return shared(tmp_path_factory, "finished", make_finished)
 
 
 @pytest.fixture

@@ -123,10 +123,21 @@ def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_a_folder_in_the_way_of_a_result_is_named_before_anything_runs(
-    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("file", r"cannot write to output folder .*/file: \w+"),
+        ("file/out", r"cannot write to output folder .*/file/out: \w+"),
+        ("out\udcff", r"out\\udcff': its name must be UTF-8"),  # tables could not be read from there
+        ("taken", r".*/taken/ledger\.parquet"),
+    ],
+)
+def test_a_folder_that_cannot_have_results_is_named_before_anything_runs(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str, message: str
 ) -> None:
     monkeypatch.delattr(Simulation, "run")
-    (tmp_path / "out/ledger.parquet").mkdir(parents=True)
-    with pytest.raises(PauseflError, match=f"{tmp_path}/out/ledger.parquet"):
-        start()
+    (tmp_path / "file").write_text("taken")
+    (tmp_path / "taken/ledger.parquet").mkdir(parents=True)
+    with pytest.raises(PauseflError, match=message):
+        start(folder)
+    assert (tmp_path / "file").read_text() == "taken"

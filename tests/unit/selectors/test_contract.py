@@ -45,11 +45,6 @@ class Rare(Selector):
         self.count[feedback.users] += 1
 
 
-class LowestNumbers(Selector):
-    def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        return history.candidates()[: history.n_selected]
-
-
 class SelectsTheAbsent(Rare):
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         return np.sort(rng.choice(len(history.available), history.n_selected, replace=False))
@@ -100,7 +95,6 @@ def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
     [
         (SelectsTheAbsent, "takes_as_many_of_the_available_users_as_it_should"),
         (CountsItsCalls, "is_a_pure_function_of_history_and_stream"),
-        (LowestNumbers, "chooses_users_alike_in_everything_equally_often"),
         (Peeks, "never_sees_the_latency_law"),
         (Forgets, "goes_on_from_a_saved_state_as_if_never_stopped"),
         (Weighs, "says_whether_it_looks_at_the_reward"),
