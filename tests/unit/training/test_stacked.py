@@ -23,8 +23,10 @@ from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training.backends import layers
 from pausefl.training.backends.base import Backend
+from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
+from pausefl.training.dropout import adopt_dropout
 from pausefl.training.engine import Trainer, choose_device
 from pausefl.training.networks import is_batch_norm
 
@@ -200,6 +202,19 @@ def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
     assert_same(found[1], found[0], atol=1e-10)
 
 
+@pytest.mark.parametrize("backend", [Stacked, Dense])
+def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Backend]) -> None:
+    """The tolerance that the documentation states, after rounds of Adam at 0.01."""
+    training = local(n_epochs=2, batch_size=20, learning_rate=0.01)
+    sizes, rounds = [1, 7, 20, 21, 45, 60], {1: [0, 1, 2, 3, 4, 5], 2: [5, 0, 3], 3: [4], 4: [1, 3, 4, 5]}
+    expected, found = (
+        train(trainer(one, model("fc"), 6, training, sizes), rounds) for one in (OneByOne, backend)
+    )
+    for (rows, _), (expected_rows, _) in zip(found, expected, strict=True):
+        for user, row in rows.items():
+            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
+
+
 GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
 
 
@@ -218,6 +233,11 @@ GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 2
 def test_a_network_that_it_cannot_train_is_refused(module: nn.Module) -> None:
     with pytest.raises(ConfigError, match=r"(?s)a GPU cannot train the layer .* use --device cpu"):
         list(layers.stacked(module))
+
+
+def test_dropout_that_could_not_be_repeated_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"Dropout2d is not supported: use torch\.nn\.Dropout"):
+        adopt_dropout(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Dropout2d()), torch.zeros(1, 1, 4, 4))
 
 
 # ---- On a GPU
