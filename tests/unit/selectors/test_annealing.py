@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neighbourhoods import (
-    Graph,
-    Order,
-    distribution,
-    graph,
-    slow_anneal,
-)
+from hypothesis import given
+from hypothesis import strategies as st
+from neighbourhoods import distribution, graph, moves, neighbours, slow_anneal
 from numpy.typing import NDArray
 from oracles import Concave, random_history, worth
-from scipy import stats
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import (
@@ -62,8 +57,15 @@ def whole(select: Annealer, history: History) -> tuple[Objective, History, NDArr
     return Objective.of(history, select.reward, select.bound(history), users), history, users
 
 
-def ranked(cls: type[Annealer], history: History, reward: str = "r1") -> list[Order]:
-    return [np.argsort(values).tolist() for values in lists(cls, history, reward)]
+@given(st.integers(0, 2**32), st.integers(0, 3))
+def test_moves_of_the_slow_search_lead_to_the_papers_neighbours(seed: int, n_lists: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_users = int(rng.integers(2, 9))
+    m, drawn = int(rng.integers(1, n_users)), rng.permutation(n_users).tolist()
+    orders = [rng.permutation(n_users).tolist() for _ in range(n_lists)]
+    swaps = moves(orders, drawn[:m], drawn[m:])
+    reached = {frozenset(drawn[:m]) - {drawn[place]} | {entering} for place, entering in swaps}
+    assert reached == neighbours(frozenset(drawn[:m]), n_users, orders)
 
 
 @every_selector
@@ -102,49 +104,6 @@ def test_the_objective_is_the_papers(cls: type[Annealer]) -> None:
         overlaps = 3 - len(set(history.cluster[s].tolist()))
         expected = min(bound[s]) + 2.0 * g[s].mean() + gamma * history.privacy[s].mean() - 0.5 * overlaps
         assert worth(objective, users) == pytest.approx(expected)
-
-
-def a_small_search(
-    cls: type[Annealer], history: History, reward: str, part: float
-) -> tuple[Any, Any, Graph, float]:
-    """Two of five users; the temperature is ``part`` of the largest difference of energies by ln(1 + j)."""
-    select = make(cls, REWARDS[reward])
-    given = whole(select, history)
-    energies = [worth(given[0], s) for s in combinations(range(5), 2)]
-    assert np.diff(np.sort(energies)).min() > 1e-6
-    scale = part * float(np.ptp(energies))
-    select.temperature_divisor = select.largest_gap(*given) / scale
-    return select, given, graph(5, 2, ranked(cls, history, reward)), scale
-
-
-def where_it_ends(
-    select: Any, given: Any, edges: Graph, n_iterations: int, n_runs: int, seed: int
-) -> NDArray[np.int64]:
-    """How often each vertex is the state after the last iteration."""
-    values = np.array([worth(given[0], tuple(v)) for v in edges])
-    energies, rng = np.empty(n_iterations), np.random.default_rng(seed)
-    found = np.zeros(len(values), np.int64)
-    for _ in range(n_runs):
-        select.anneal(*given, rng, n_iterations, energies)
-        found[np.abs(values - energies[-1]).argmin()] += 1
-    return found
-
-
-@every_selector
-@pytest.mark.parametrize(("reward", "n_iterations"), [("r1", 1), ("r2", 50), ("concave", 4)])
-def test_the_state_has_the_law_of_the_exact_chain(
-    cls: type[Annealer], reward: str, n_iterations: int
-) -> None:
-    history = random_history(np.random.default_rng(3), 5, 2)
-    select, given, edges, scale = a_small_search(cls, history, reward, 0.7)
-    found = where_it_ends(select, given, edges, n_iterations, 3000, seed=13)
-    expected = 3000 * distribution(given[0], edges, scale, n_iterations)
-    rare = expected < 10
-    found, expected = (np.append(n[~rare], n[rare].sum()) for n in (found, expected))
-    assert len(found) > 4
-    if expected[-1] < 10:
-        found, expected = (np.append(n[:-2], n[-2:].sum()) for n in (found, expected))
-    assert stats.chisquare(found, expected).pvalue > 1e-4
 
 
 def test_the_temperature_of_plain_annealing_is_that_of_the_paper() -> None:
