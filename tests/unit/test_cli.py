@@ -34,7 +34,7 @@ def refused(said: tuple[int, str, str]) -> str:
     return " ".join(err.split())
 
 
-def test_run_does_one_job_and_says_what_it_wrote(command: Command, digits: Dataset, tmp_path: Path) -> None:
+def test_run_does_one_job_and_says_what_it_wrote(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code, said, progress = command(*run_demo(out, "--rounds", 3))
     assert code == 0

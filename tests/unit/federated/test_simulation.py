@@ -135,7 +135,7 @@ def test_the_next_model_is_the_average_of_local_models_weighted_by_data(
 
 @pytest.mark.parametrize("selector", PRIVATE)
 def test_private_updates_are_clamped_and_noised_before_they_are_averaged(
-    one_round: Callable[..., Any], demo: Scenario, unequal: Partition, selector: str
+    one_round: Callable[..., Any], unequal: Partition, selector: str
 ) -> None:
     before, after, drawn, local = one_round(selector)
     users = sorted(set(drawn))
