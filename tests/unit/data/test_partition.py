@@ -101,7 +101,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, DataSettings, PartitionSettings, int, S
     return labels, data, partition, n_users, Streams(draw(st.integers(0, 2**32)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(case=cases())
 def test_every_example_of_the_pool_goes_to_exactly_one_user(case: Any) -> None:
     labels, data, partition_settings, n_users, streams = case
@@ -244,7 +244,6 @@ FIG_6 = (
     spare=st.integers(0, 5000),
     a=st.floats(0.1, 50),
 )
-@settings(deadline=None)
 def test_floored_dirichlet_sizes_follow_the_text_step_by_step(
     seed: int, n_users: int, spare: int, a: float
 ) -> None:
@@ -296,7 +295,6 @@ def slow_pools(labels: NDArray[np.int64], own: Sequence[int], sizes: Sequence[in
 
 
 @given(st.integers(0, 2**32), st.integers(1, 20), st.integers(2, 6), st.floats(0.01, 1), st.booleans())
-@settings(deadline=None)
 def test_pools_serve_users_as_a_slow_loop_over_examples_does(
     seed: int, n_users: int, n_classes: int, share: float, rare: bool
 ) -> None:

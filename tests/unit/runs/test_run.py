@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -31,15 +30,6 @@ def unpacked(run: str, folder: Path) -> Path:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return unpacked("pause/seed-0", tmp_path / "run")
-
-
-def edit(run: Path, change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Change the summary of a run."""
-    path = run / "summary.json"
-    summary: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    change(summary)
-    path.write_text(json.dumps(summary), "utf-8")
-    return summary
 
 
 @pytest.mark.parametrize(
@@ -76,7 +66,9 @@ def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
 
 @pytest.mark.parametrize("horizon", [None, 0.9, 100.0])
 def test_a_run_that_does_not_end_at_its_horizon_is_refused(ended: Path, horizon: float | None) -> None:
-    edit(ended, lambda summary: summary["scenario"]["training"].update(time_horizon_s=horizon))
+    summary = json.loads((ended / "summary.json").read_text("utf-8"))
+    summary["scenario"]["training"]["time_horizon_s"] = horizon
+    (ended / "summary.json").write_text(json.dumps(summary), "utf-8")
     with pytest.raises(PauseflError, match="does not end where"):
         read_run(ended)
 

@@ -33,12 +33,6 @@ def mnist() -> Scenario:
     return load_scenario("mnist_large_iid_r1", SHIPPED)
 
 
-def run_of(scenario: Scenario) -> Run:
-    """A run of ``pause`` under seed 3, without its tables."""
-    settings = json.loads(json.dumps(scenario.job_settings()))
-    return Run(pd.DataFrame(), pd.DataFrame(), {"scenario": settings, "selector": "pause", "seed": 3})
-
-
 def write(folder: Path, name: str, lines: str) -> None:
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.yaml").write_text(f"name: {name}\ntitle: Mine\nfigures: {{}}\n{lines}", "utf-8")
@@ -74,10 +68,12 @@ def test_another_part_by_name_is_another_setting(mnist: Scenario) -> None:
     vector = ["privacy.mechanism=vector", "privacy.sensitivity=null", "privacy.clip_norm=1"]
     for texts, before in ((["model.name=linear"], "fc"), (vector, "coordinate")):
         changed, (key, value) = with_changes(mnist, texts), texts[0].split("=")
+        settings = json.loads(json.dumps(changed.job_settings()))
+        run = Run(pd.DataFrame(), pd.DataFrame(), {"scenario": settings, "selector": "pause", "seed": 3})
         assert changed.changed[key] == before
         assert f"{key} = {value}" in scale_note(changed)
         with pytest.raises(PauseflError, match=re.escape(f"{key} = {value}")):
-            check_settings([run_of(changed)], mnist.job_settings())
+            check_settings([run], mnist.job_settings())
 
 
 @pytest.mark.parametrize(
