@@ -1,11 +1,20 @@
-"""Scenarios with other settings, and rows of an experiment table."""
+"""Scenarios with other settings, and configurations with them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pausefl.settings import Scenario
+
+SCENARIOS = Path(__file__).parents[2] / "config" / "scenarios"
+
+
+def configuration(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A configuration with these rows of the shipped scenarios and without studies."""
+    data = {"data_root": "data/raw", "download": False, "image_folders": {}}
+    return data | {"scenarios": str(SCENARIOS), "studies": None, "experiments": [*rows]} | changes
 
 
 def row(scenario: str, *selectors: str, seeds: Sequence[int] = (0,)) -> dict[str, Any]:

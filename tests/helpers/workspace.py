@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
+from scenarios import configuration, row
 
 ROOT = Path(__file__).parents[2]
 
@@ -181,15 +182,9 @@ class Checkout:
 
     def write_config(self, **changes: Any) -> None:
         """Write ``config/config.yaml`` with ``tiny`` as its only scenario, and replace keys of it."""
-        config = {
-            "data_root": "data/raw",
-            "download": False,
-            "image_folders": {},
-            "scenarios": "config/scenarios",
-            "studies": None,
-            "experiments": [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1]}],
-        }
-        (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")
+        tiny = row("tiny", "pause", "fedavg", seeds=[0, 1])
+        config = configuration(tiny, scenarios="config/scenarios") | changes
+        (self.root / "config/config.yaml").write_text(yaml.safe_dump(config), "utf-8")
 
     def write_studies(self, studies: dict[str, Any]) -> None:
         """Write ``config/studies.yaml``: studies by kind and name."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scenarios import configuration, row
 from typer.testing import CliRunner
 
 import pausefl
@@ -183,12 +184,9 @@ def test_another_law_of_the_budget_is_one_class() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_configuration_says_which_key_names_it() -> None:
-    shipped = Path(pausefl.__file__).parent / "config" / "scenarios"
-    document = {"data_root": "data", "download": False, "image_folders": {}, "studies": None}
-    rows = [{"scenario": "demo_small", "selectors": ["pause", "mine:LeastUse"], "seeds": [0]}]
-    document |= {"scenarios": str(shipped), "experiments": rows}
+    document = configuration(row("demo_small", "pause", "mine:LeastUse"))
     with pytest.raises(ConfigError, match=r"^own\.yaml: experiments\.0\.selectors\.1 = 'mine:LeastUse'"):
-        load_config(document, "own.yaml", shipped)
+        load_config(document, "own.yaml")
 
 
 @pytest.mark.usefixtures("folder")

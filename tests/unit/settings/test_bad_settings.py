@@ -14,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from scenarios import SCENARIOS, configuration, row
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
@@ -24,7 +25,6 @@ from pausefl.settings.scenario import Scenario
 from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
-SCENARIOS = ROOT / "config" / "scenarios"
 
 #: Wrong values for each type of a key.
 WRONG: dict[str, list[Any]] = {
@@ -55,23 +55,12 @@ def load_scenario_text(folder: Path, content: bytes) -> None:
     """What every command does with a configuration of one row whose scenario has this text."""
     (folder / "scenarios").mkdir(exist_ok=True)
     (folder / "scenarios" / "mine.yaml").write_bytes(content)
-    check_table(load_config(configuration() | {"scenarios": str(folder / "scenarios")}, "config.yaml"))
-
-
-def configuration() -> dict[str, Any]:
-    row = {"scenario": "mine", "selectors": ["random"], "seeds": [0]}
-    document = {"data_root": "data/raw", "download": False, "image_folders": {}}
-    return document | {"scenarios": str(SCENARIOS), "studies": None, "experiments": [row]}
+    document = configuration(row("mine", "random"), scenarios=str(folder / "scenarios"))
+    check_table(load_config(document, "config.yaml"))
 
 
 def load_scenario_of(folder: Path, document: Any) -> None:
     load_scenario_text(folder, yaml.safe_dump(document, sort_keys=False).encode())
-
-
-def load_configuration(folder: Path, document: Any) -> None:
-    path = folder / "config.yaml"
-    path.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
-    check_table(load_config(read_yaml(path), str(path)))
 
 
 def load_with(name: str, read: Callable[[Path, Path], object]) -> Callable[[Path, Any], None]:
@@ -119,7 +108,10 @@ def loads_or_is_refused(load: Callable[[], None]) -> None:
 
 DOCUMENTS: dict[str, tuple[Callable[[], Any], Callable[[Path, Any], None]]] = {
     "scenario": (scenario, load_scenario_of),
-    "configuration": (lambda: read_yaml(ROOT / "config/demo.yaml"), load_configuration),
+    "configuration": (
+        lambda: read_yaml(ROOT / "config/demo.yaml"),
+        load_with("config.yaml", lambda path, _: check_table(load_config(read_yaml(path), str(path)))),
+    ),
     "studies": (
         lambda: {k: dict([*v.items()][:1]) for k, v in read_yaml(ROOT / "config/studies.yaml").items()},
         load_with("studies.yaml", load_studies),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scenarios import configuration
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
@@ -138,8 +139,7 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
     folder = tmp_path / "mine"
     write(folder, "few_users", "base: demo_small\nnetwork: {n_users: 8}\n")
     rows = [{"scenario": "few_users", "seeds": [0]}, {"scenario": "demo_small", "seeds": [0]}]
-    document = {"data_root": "raw", "download": False, "image_folders": {}, "studies": None}
-    config = load_config({**document, "scenarios": str(folder), "experiments": rows}, shipped=SHIPPED)
+    config = load_config(configuration(*rows, scenarios=str(folder)), shipped=SHIPPED)
     assert {name: one.scale for name, one in config.scenarios.items()} == {
         "few_users": "own",
         "demo_small": "demo",
