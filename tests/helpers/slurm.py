@@ -185,15 +185,7 @@ def missing_programs() -> list[str]:
 
 @dataclass(frozen=True)
 class Submission:
-    """Snakemake, while it runs the jobs of a workflow on the cluster.
-
-    Attributes
-    ----------
-    checkout
-        Where it runs.
-    process
-        Its process, the first of a group.
-    """
+    """Snakemake in a checkout, while it runs the jobs of a workflow on the cluster."""
 
     checkout: Checkout
     process: subprocess.Popen[bytes]
@@ -208,12 +200,6 @@ class Submission:
         """Wait for the end, which is a good one."""
         code = self.process.wait(PATIENCE_S)
         assert code == 0, (self.checkout.root / "output.txt").read_text("utf-8", "replace")
-
-    def kill(self) -> None:
-        """Kill Snakemake, without a warning; jobs on the cluster go on."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(10)
 
 
 @contextmanager
@@ -232,8 +218,9 @@ def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    submission = Submission(checkout, process)
     try:
-        yield submission
-    finally:
-        submission.kill()
+        yield Submission(checkout, process)
+    finally:  # without a warning; jobs on the cluster go on
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
+from raw_data import write_images
 from workspace import copy_folders
 
 ROOT = Path(__file__).parents[2]
@@ -90,21 +90,10 @@ def checkout(tmp_path: Path) -> Path:
     copy_folders(("src", "config", "tests", "workflow", "docs"), tmp_path)
     for file in ("Snakefile", "pyproject.toml"):
         shutil.copy2(ROOT / file, tmp_path)
-    pictures(tmp_path / "photos" / "pets")
+    for split, n in (("train", 40), ("test", 5)):
+        for shade, name in ((0, "cat"), (100, "dog")):
+            write_images(tmp_path / "photos/pets" / split / name, n, size=(30, 30), shade=shade)
     return tmp_path
-
-
-def pictures(folder: Path) -> None:
-    """Random PNG files, in class folders."""
-    from PIL import Image
-
-    rng = np.random.default_rng(0)
-    for split, n_images in (("train", 40), ("test", 5)):
-        for name in ("cat", "dog"):
-            (folder / split / name).mkdir(parents=True)
-            for i in range(n_images):
-                pixels = rng.integers(0, 256, (30, 30, 3), dtype=np.uint8)
-                Image.fromarray(pixels).save(folder / split / name / f"{i}.png")
 
 
 def run(checkout: Path, commands: str) -> str:

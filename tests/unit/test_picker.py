@@ -44,10 +44,6 @@ def pick(selector: Any, sizes: dict[Any, int] = SIZES, **changes: Any) -> Picker
     return Picker(selector, sizes, M, FLOOR, TIMEOUT, **{**options, **changes})
 
 
-def latency_of(client: str) -> float:
-    return 0.1 + 0.07 * int(client.split()[1])
-
-
 def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list[Any]]:
     """Selections of some rounds, in which some clients never answer."""
     selections = []
@@ -57,7 +53,8 @@ def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list
         rng = np.random.default_rng(picker.history.round)
         losses = {one: float(rng.uniform(0.1, 2)) for one in answered}
         updates = {one: rng.standard_normal(4) for one in answered}
-        picker.observe({one: latency_of(one) for one in answered}, losses=losses, updates=updates)
+        latency = {one: 0.1 + 0.07 * int(one.split()[1]) for one in answered}
+        picker.observe(latency, losses=losses, updates=updates)
         selections.append(asked)
     return selections
 

@@ -16,6 +16,8 @@ from pausefl.settings import NetworkSettings
 from pausefl.streams import Streams
 
 N_ROUNDS = 4000
+#: Of a law that is read from a file.
+NONE = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
 
 
 def network(n_users: int = 30, **changes: Any) -> NetworkSettings:
@@ -114,15 +116,14 @@ def test_after_a_drift_the_slow_users_are_fast_and_there_is_no_genie() -> None:
 def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "measured.csv"
     file.write_text("user,mean,std\n1,0.9,0.1\n0,0.3,0.02\n", "utf-8")
-    none = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
-    measured = network(2, latency="measured", latency_file=str(file), **none)
+    measured = network(2, latency="measured", latency_file=str(file), **NONE)
     np.testing.assert_array_equal(mean_latencies(measured), [0.3, 0.9])
     drawn = np.array([measured.make_latency().sample(Streams(0), t) for t in range(1, 2001)])
     np.testing.assert_allclose(drawn.std(axis=0), [0.02, 0.1], rtol=0.1)
     np.testing.assert_allclose(drawn.mean(axis=0), expected_latencies(measured), rtol=0.02)
 
     file.write_text("user,round,seconds\n0,1,0.2\n1,1,0.01\n0,2,0.4\n1,2,0.5\n", "utf-8")
-    trace = network(2, latency="trace", latency_file=str(file), **none)
+    trace = network(2, latency="trace", latency_file=str(file), **NONE)
     rounds = [trace.make_latency().sample(Streams(0), t).tolist() for t in (1, 2, 3)]
     assert rounds == [[0.2, 0.05], [0.4, 0.5], [0.2, 0.05]]  # 0.01 is below the floor
     np.testing.assert_allclose(expected_speeds(trace), [(0.25 + 0.125) / 2, (1 + 0.1) / 2])
@@ -142,9 +143,8 @@ def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
 )
 def test_a_trace_that_is_none_names_the_file(tmp_path: Path, text: str, words: str) -> None:
     (file := tmp_path / "trace.csv").write_text(text, "utf-8")
-    none = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
     with pytest.raises(DataError, match=words) as error:
-        network(2, latency="trace", latency_file=str(file), **none).make_latency()
+        network(2, latency="trace", latency_file=str(file), **NONE).make_latency()
     assert str(file) in str(error.value)
     with pytest.raises(DataError, match=r"latency_file = 'nowhere\.csv' cannot be read"):
-        network(2, latency="trace", latency_file="nowhere.csv", **none).make_latency()
+        network(2, latency="trace", latency_file="nowhere.csv", **NONE).make_latency()

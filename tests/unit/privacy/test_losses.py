@@ -10,7 +10,7 @@ from scipy import stats
 from pausefl.errors import ConfigError
 from pausefl.privacy import LossProtection, SecureSampler
 from pausefl.selectors import SELECTORS
-from pausefl.settings import SHIPPED, PrivacySettings, home, load_scenario
+from pausefl.settings import PrivacySettings, Scenario
 from pausefl.streams import Streams
 
 Floats = NDArray[np.float64]
@@ -73,8 +73,7 @@ def test_secure_noise_is_on_a_grid() -> None:
     np.testing.assert_array_equal(steps, np.round(steps))
 
 
-def test_only_selectors_that_look_at_losses_pay_for_them() -> None:
-    demo = load_scenario("demo_small", home() / SHIPPED)
+def test_only_selectors_that_look_at_losses_pay_for_them(demo: Scenario) -> None:
     paid, private, none = (demo.model_copy(update={"privacy": one}) for one in (PAID, PRIVATE, None))
     for name, selector in SELECTORS.items():
         assert paid.loss_share(name) == (SHARE if selector.needs_losses else 0)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scenarios import SCENARIOS
 
 from pausefl.results.archive import ARCHIVED, LOGGED, archived, beside_ours, logged_rounds, tally
 from pausefl.settings import Scenario, load_scenario
-
-SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 
 #: Scenario and selector of every archived run: its rounds, and what it had after the last one.
 RUNS = {

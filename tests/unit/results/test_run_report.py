@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scenarios import SCENARIOS
 from worlds import trained, untrained, write_files
 
 from pausefl.results.run_report import run_report
@@ -13,7 +14,6 @@ from pausefl.settings import load_scenario
 
 pytestmark = pytest.mark.usefixtures("made_up_runs")
 
-SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 #: Accuracies of a run whose mean of ten rounds falls.
 FALLEN = [0.5] * 15 + [0.1] * 15
 

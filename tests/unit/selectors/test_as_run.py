@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scenarios import SCENARIOS
 
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import load_scenario
-
-SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 
 #: Most participations of a user in a log after as many rounds.
 MOST = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scenarios import configuration
+from scenarios import SCENARIOS, configuration
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
@@ -26,12 +26,11 @@ from pausefl.studies import load_studies
 from pausefl.tools.reference import papers_record
 
 ROOT = Path(__file__).parents[3]
-SHIPPED = ROOT / "config" / "scenarios"
 
 
 @pytest.fixture
 def mnist() -> Scenario:
-    return load_scenario("mnist_large_iid_r1", SHIPPED)
+    return load_scenario("mnist_large_iid_r1", SCENARIOS)
 
 
 def write(folder: Path, name: str, lines: str) -> None:
@@ -101,7 +100,7 @@ def test_a_wrong_change_is_refused_with_its_key(mnist: Scenario, texts: list[str
 
 def test_a_scenario_of_ones_own_stands_on_a_shipped_one_and_says_what_differs(tmp_path: Path) -> None:
     write(tmp_path, "mine", "base: mnist_large_iid_r1\nnetwork: {n_users: 20}\nprivacy: {epsilon_total: 5}\n")
-    mine = load_scenario("mine", tmp_path, SHIPPED)
+    mine = load_scenario("mine", tmp_path, SCENARIOS)
     assert mine.scale == "own"
     assert (
         scale_note(mine)
@@ -112,13 +111,13 @@ def test_a_scenario_of_ones_own_stands_on_a_shipped_one_and_says_what_differs(tm
 
 
 def test_the_record_of_the_papers_scenarios_is_that_of_the_files() -> None:
-    shipped = [load_scenario(name, SHIPPED) for name in scenario_names(SHIPPED)]
+    shipped = [load_scenario(name, SCENARIOS) for name in scenario_names(SCENARIOS)]
     assert PAPERS.read_text("utf-8") == papers_record(shipped)
     assert all(scenario.changed == {} for scenario in shipped)
 
 
 def test_a_scenario_of_the_papers_that_was_edited_says_so(tmp_path: Path) -> None:
-    text = (SHIPPED / "mnist_large_iid_r1.yaml").read_text("utf-8")
+    text = (SCENARIOS / "mnist_large_iid_r1.yaml").read_text("utf-8")
     edited = text.replace("n_users: 300", "n_users: 30").replace("labels: iid", "labels: iid ")
     (tmp_path / "mnist_large_iid_r1.yaml").write_text(edited, "utf-8")
     scenario = load_scenario("mnist_large_iid_r1", tmp_path)
@@ -129,7 +128,7 @@ def test_a_scenario_of_the_papers_that_was_edited_says_so(tmp_path: Path) -> Non
 
 
 def test_a_copy_under_another_name_cannot_call_itself_the_papers(tmp_path: Path) -> None:
-    text = (SHIPPED / "mnist_large_iid_r1.yaml").read_text("utf-8")
+    text = (SCENARIOS / "mnist_large_iid_r1.yaml").read_text("utf-8")
     (tmp_path / "mine.yaml").write_text(text.replace("name: mnist_large_iid_r1", "name: mine"), "utf-8")
     with pytest.raises(ConfigError, match=r"mine\.yaml: scale = 'paper' .* leave scale out"):
         load_scenario("mine", tmp_path)
@@ -139,10 +138,10 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
     folder = tmp_path / "mine"
     write(folder, "few_users", "base: demo_small\nnetwork: {n_users: 8}\n")
     rows = [{"scenario": "few_users", "seeds": [0]}, {"scenario": "demo_small", "seeds": [0]}]
-    config = load_config(configuration(*rows, scenarios=str(folder)), shipped=SHIPPED)
+    config = load_config(configuration(*rows, scenarios=str(folder)), shipped=SCENARIOS)
     assert {name: one.scale for name, one in config.scenarios.items()} == {
         "few_users": "own",
         "demo_small": "demo",
     }
-    assert list(load_studies(ROOT / "config/studies.yaml", folder, SHIPPED))
-    assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
+    assert list(load_studies(ROOT / "config/studies.yaml", folder, SCENARIOS))
+    assert load_claims(ROOT / "config/claims.yaml", SCENARIOS, folder)

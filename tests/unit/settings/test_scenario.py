@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scenarios import SCENARIOS
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
@@ -22,8 +23,7 @@ from pausefl.settings import (
 from pausefl.settings.scenario import as_of_today
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
-NAMES = scenario_names(FOLDER)
+NAMES = scenario_names(SCENARIOS)
 
 #: K, m, (budget, sensitivity), exploitation, annealing iterations, model, data, reward, labels, Dirichlet.
 PAPERS: dict[str, tuple[Any, ...]] = {
@@ -48,7 +48,7 @@ PAPERS: dict[str, tuple[Any, ...]] = {
 
 
 def shipped(name: str = "demo_small") -> dict[str, Any]:
-    return read_yaml(FOLDER / f"{name}.yaml")
+    return read_yaml(SCENARIOS / f"{name}.yaml")
 
 
 def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]:
@@ -65,7 +65,7 @@ def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]
 
 def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
     for name in NAMES:
-        scenario = load_scenario(name, FOLDER)
+        scenario = load_scenario(name, SCENARIOS)
         assert Scenario.read(scenario.as_dict(), "scenario") == scenario
         assert "pause" in scenario.selectors
         check_runnable(scenario, scenario.selectors)
@@ -73,7 +73,7 @@ def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_values_are_those_of_the_papers(name: str) -> None:
-    s = load_scenario(name, FOLDER)
+    s = load_scenario(name, SCENARIOS)
     found = (
         s.network.n_users,
         s.network.n_selected,
@@ -157,7 +157,7 @@ def test_a_missing_key_is_named() -> None:
 
 
 def test_a_model_of_images_is_refused_for_data_without() -> None:
-    scenario = load_scenario("bsfl_linear_iid", FOLDER)
+    scenario = load_scenario("bsfl_linear_iid", SCENARIOS)
     for model, norm in (("cnn3", "batch"), ("cnn_bsfl", "none")):
         wrong = scenario.replace(model=ModelSettings(name=model, norm=norm))
         with pytest.raises(ConfigError, match=f"model '{model}' needs images, which data.source 'synthetic"):
@@ -173,7 +173,7 @@ def test_a_normalisation_the_model_does_not_have_is_refused() -> None:
 
 def test_a_scenario_in_a_file_of_another_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text(
-        (FOLDER / "demo_small.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+        (SCENARIOS / "demo_small.yaml").read_text(encoding="utf-8"), encoding="utf-8"
     )
     with pytest.raises(ConfigError, match=r"name = 'demo_small' must equal the file's name, 'other'"):
         load_scenario("other", tmp_path)
@@ -181,7 +181,7 @@ def test_a_scenario_in_a_file_of_another_name_is_refused(tmp_path: Path) -> None
 
 def variant(folder: Path, lines: str, base: str = "whole") -> Scenario:
     """Load ``variant.yaml``, some lines on a base; ``whole.yaml`` beside it is the smaller demonstration."""
-    whole = (FOLDER / "demo_small.yaml").read_text(encoding="utf-8")
+    whole = (SCENARIOS / "demo_small.yaml").read_text(encoding="utf-8")
     text = whole.replace("name: demo_small", "name: whole").replace("demo_small", "whole")
     (folder / "whole.yaml").write_text(text, encoding="utf-8")
     head = f"name: variant\ntitle: Variant\nbase: {base}\n"
@@ -234,9 +234,9 @@ def test_a_base_has_no_base(tmp_path: Path) -> None:
 
 def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
     """One has the budget of the papers' scenario, the other its noise; both clip to its largest L1 norm."""
-    base = load_scenario("mnist_large_iid_r1", FOLDER).privacy
+    base = load_scenario("mnist_large_iid_r1", SCENARIOS).privacy
     update, total = (
-        load_scenario(f"mnist_large_iid_r1_{n}", FOLDER).privacy for n in ("update", "update_sum")
+        load_scenario(f"mnist_large_iid_r1_{n}", SCENARIOS).privacy for n in ("update", "update_sum")
     )
     n_coordinates = 784 * 32 + 32 + 32 * 16 + 16 + 16 * 10 + 10
     assert n_coordinates == 25_818
@@ -246,7 +246,7 @@ def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
 
 
 def test_settings_recorded_with_keys_that_are_gone_are_read_if_they_ask_for_what_is_done_now() -> None:
-    scenario = load_scenario("demo_small", FOLDER)
+    scenario = load_scenario("demo_small", SCENARIOS)
     now = scenario.job_settings()
     recorded = now | {"training": now["training"] | {"proximal": 0.0, "precision": "float32"}}
     assert as_of_today(recorded) == now
@@ -273,19 +273,16 @@ LOGS = {
 }
 
 
-@pytest.fixture(params=LOGS)
-def as_run(request: pytest.FixtureRequest) -> Scenario:
-    return load_scenario(request.param, FOLDER)
-
-
 def test_there_is_one_for_every_log() -> None:
-    files = {path.stem for path in FOLDER.glob("*_as_run*.yaml")}
+    files = {path.stem for path in SCENARIOS.glob("*_as_run*.yaml")}
     assert files == set(LOGS) == set(LOGGED)
 
 
-def test_the_settings_are_those_of_the_logs(as_run: Scenario) -> None:
+@pytest.mark.parametrize("name", LOGS)
+def test_the_settings_are_those_of_the_logs(name: str) -> None:
+    as_run = load_scenario(name, SCENARIOS)
     reward, privacy, selection, training = as_run.reward, as_run.privacy, as_run.selection, as_run.training
-    weights, budget, (annealer, *search), ends = LOGS[as_run.name]
+    weights, budget, (annealer, *search), ends = LOGS[name]
     assert (reward.alpha, reward.beta, reward.gamma, selection.exploitation) == weights
     assert (privacy.sensitivity, privacy.epsilon_total) == budget
     assert annealer in as_run.selectors
@@ -299,9 +296,9 @@ def test_the_penalties_of_r2_are_those_of_the_logs() -> None:
         ("cifar10_small_iid_r2_as_run", 6, 0.05),
         ("cifar10_large_noniid_r2_as_run", 20, 0.01),
     ):
-        reward = load_scenario(name, FOLDER).reward
+        reward = load_scenario(name, SCENARIOS).reward
         assert (reward.name, reward.clusters, reward.n_clusters) == ("r2", "index", n_clusters)
         assert reward.alpha * reward.overlap_penalty == pytest.approx(penalty)
         assert reward.overlap_latency == penalty
     others = [name for name in LOGS if "_r2_" not in name]
-    assert {load_scenario(name, FOLDER).reward.name for name in others} == {"r1"}
+    assert {load_scenario(name, SCENARIOS).reward.name for name in others} == {"r1"}

@@ -201,9 +201,6 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
 
 
-GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
-
-
 # ---- Layers
 
 
@@ -230,7 +227,8 @@ def test_dropout_that_could_not_be_repeated_is_refused() -> None:
 
 
 ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
-IMAGES = [*GRAPHED, *((model(name, "group"), 32) for name in ("cnn3", "cnn5"))]
+IMAGES = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
+IMAGES += [(model(name, "group"), 32) for name in ("cnn3", "cnn5")]
 IMAGES += [(model(name, "batch"), 32) for name in ("cnn5", "cnn5_as_run")]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenarios import row
+from scenarios import SCENARIOS, row
 
 from pausefl.errors import ConfigError
 from pausefl.settings import RawData, Scenario, load_scenario
@@ -26,7 +26,6 @@ from pausefl.workflow.plan import (
 from pausefl.workflow.project import Project
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
 RAW = RawData(Path("data/raw"), False, {})
 
 Load = Callable[..., Project]
@@ -46,7 +45,7 @@ RATES: dict[str, Any] = {
 
 
 def scenario(name: str = "mnist_large_iid_r1", **training: Any) -> Scenario:
-    loaded = load_scenario(name, FOLDER)
+    loaded = load_scenario(name, SCENARIOS)
     return loaded.replace(training=loaded.training.replace(**training))
 
 
