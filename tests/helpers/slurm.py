@@ -75,13 +75,7 @@ def wait_until(what: Callable[[], object], seconds: float, meaning: str) -> None
 
 @dataclass
 class Cluster:
-    """The daemons, and what is asked of them.
-
-    Attributes
-    ----------
-    root
-        Their folder; its path must be short, because it has a socket.
-    """
+    """The daemons, and what is asked of them. The path of their folder must be short: it has a socket."""
 
     root: Path
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)

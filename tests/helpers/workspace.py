@@ -115,15 +115,7 @@ TINY_CLAIMS: list[dict[str, Any]] = yaml.safe_load("""
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of the repository, whose own library is the one that runs.
-
-    Attributes
-    ----------
-    root
-        Its folder.
-    python
-        What runs Snakemake: the Python of an environment.
-    """
+    """A copy of the repository, whose own library is the one that runs, by the Python of an environment."""
 
     root: Path
     python: str | Path = sys.executable
