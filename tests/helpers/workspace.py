@@ -212,17 +212,7 @@ def make_tiny_checkout(folder: Path) -> Checkout:
 
 
 def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Checkout:
-    """A checkout that is made once for all tests, by whichever process needs it first; not to be changed.
-
-    Parameters
-    ----------
-    factory
-        Knows the folder of this run of pytest.
-    name
-        Of the checkout.
-    make
-        Makes it in a folder that is not there.
-    """
+    """A checkout that is made once for all tests, by whichever process needs it first; not to be changed."""
     folder = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

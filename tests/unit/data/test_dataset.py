@@ -57,6 +57,21 @@ def test_users_of_the_source_survive_the_file_and_must_be_one_for_each_example(t
         load_dataset(tmp_path / "few.npz")
 
 
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stored.read_bytes()
+
+    def disk_full(*_: object, **__: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", disk_full)
+    with pytest.raises(OSError, match="disk full"):
+        small().save(stored)
+    assert [path.name for path in stored.parent.iterdir()] == [stored.name]
+    assert stored.read_bytes() == before
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
 @given(where=st.floats(0, 0.9999), bit=st.integers(0, 7))
 def test_a_flipped_bit_never_changes_the_data(stored: Path, where: float, bit: int) -> None:
