@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-from workspace import Checkout, make_finished, shared
 
 # One thread for each process of the tests, as for each job. PyTorch reads this when it is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -22,6 +22,8 @@ def data_root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A checkout in which the tiny workflow ran to its end on this machine; not to be changed."""
+    from workspace import make_finished, shared
+
     return shared(tmp_path_factory, "finished", make_finished)

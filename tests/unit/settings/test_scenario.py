@@ -109,6 +109,7 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"network.n_selected": 13}, ("network.n_selected = 13", "network.n_users = 12")),
     ({"network.n_users": "12"}, ("network.n_users = '12'", "YAML")),
     ({"network.latency_floor": 0.3}, ("latency_floor", "fast_latency_max")),
+    ({"privacy.epsilon_total": math.inf}, ("epsilon_total = inf", "privacy: null")),
     ({"privacy.sampler": "secur"}, ("privacy.sampler = 'secur'", "'secure'")),
     ({"reward.gamma": math.nan}, ("reward.gamma = nan",)),
     ({"reward.name": "r3"}, ("reward.name = 'r3'", "bsfl, r1, r2")),
