@@ -17,8 +17,10 @@ from pathlib import Path
 
 from workspace import PATIENCE_S, Checkout
 
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 #: Daemons, and commands that the plugin and the tests use.
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
+MISSING = [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 NODE = "node1"
 
 _CONFIG = """\
@@ -53,15 +55,12 @@ PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def free_ports(n: int) -> list[int]:
-    """Ports that nothing listens to."""
-    sockets = [socket.socket() for _ in range(n)]
-    for one in sockets:
+def free_ports() -> tuple[int, int]:
+    """Two ports that nothing listens to."""
+    with socket.socket() as one, socket.socket() as other:
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 def wait_until(what: Callable[[], object], seconds: float, meaning: str) -> None:
@@ -89,7 +88,7 @@ class Cluster:
         """Write the configuration, start the daemons and wait for the node."""
         for name in ("state", "spool", "bin"):
             (self.root / name).mkdir()
-        controller_port, node_port = free_ports(2)
+        controller_port, node_port = free_ports()
         config = _CONFIG.format(
             root=self.root,
             host=socket.gethostname().split(".")[0],
@@ -168,13 +167,6 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 1, lambda self, seconds: None)
 main()
 """
-
-_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-
-
-def missing_programs() -> list[str]:
-    """What of Slurm is not installed."""
-    return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,7 @@ LEFT = {
     "A model": ["out/softmax/rounds.parquet"],
     "A data source": ["out/sensors/rounds.parquet"],
     "Data with users of their own": ["out/written/rounds.parquet"],
-    "Settings of your own": [
-        "out/line/rounds.parquet",
-        "results/figures/few_users_accuracy.pdf",
-    ],
+    "Settings of your own": ["out/line/rounds.parquet", "results/figures/few_users_accuracy.pdf"],
     "A scenario": ["results/figures/pets_accuracy.pdf"],
     "A study": ["results/studies/evenness_demo/evenness.csv", "results/figures/evenness_demo.pdf"],
 }

@@ -222,10 +222,7 @@ def test_a_selector_of_ones_own() -> None:
             r"unknown selector 'puase'\. Did you mean 'pause'\?",
         ),
         (lambda: pick("pause", explotation=2), r"no option 'explotation'\. Did you mean 'exploitation'"),
-        (
-            lambda: pick("pause", exploitation=-2),
-            r"'pause': exploitation = -2 must be greater than 0",
-        ),
+        (lambda: pick("pause", exploitation=-2), r"'pause': exploitation = -2 must be greater than 0"),
         (lambda: Picker("tifl", SIZES, M, FLOOR, TIMEOUT), "selector 'tifl' needs n_tiers"),
         (lambda: Picker("genie", SIZES, M, FLOOR, TIMEOUT), "selector 'genie' needs speeds"),
         (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),

@@ -358,11 +358,7 @@ def test_too_few_examples(partition: PartitionSettings, n_users: int, n: int, ne
         (data_of(30, 80), iid(), "n_validation = 30, .* only 20 examples beyond the first .* = 80"),
         (data_of(0, 200), iid(), "n_train = 200, .* only 100 examples"),
         (data_of(0), listed([50, 50, 1]), "listed_sizes are 101 examples in all, .* only 100"),
-        (
-            data_of(0),
-            listed([50, 49, 1], min_size=2),
-            "leaves 1 of 3 users .* = 2 .*lower partition",
-        ),
+        (data_of(0), listed([50, 49, 1], min_size=2), "leaves 1 of 3 users .* = 2 .*lower partition"),
     ],
 )
 def test_more_than_the_split_has_is_refused(

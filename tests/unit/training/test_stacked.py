@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -224,6 +226,21 @@ def test_dropout_that_could_not_be_repeated_is_refused() -> None:
 
 
 # ---- On a GPU
+
+
+def test_a_gpu_is_told_to_repeat_itself_in_full_precision() -> None:
+    """In a process of its own: what is told holds for all of it."""
+    code = """
+import torch
+from pausefl.training.backends import stacked
+
+stacked._be_reproducible()
+cudnn, cuda = torch.backends.cudnn, torch.backends.cuda
+print(torch.are_deterministic_algorithms_enabled(), cudnn.deterministic, end=" ")
+print(cudnn.allow_tf32, cuda.matmul.allow_tf32)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True False False\n"
 
 
 ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
