@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,3 +19,11 @@ def data_root() -> Path:
     if not root:
         pytest.skip("set PAUSEFL_DATA_ROOT to a folder with MNIST/raw and FashionMNIST/raw")
     return Path(root)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A checkout in which the tiny workflow ran to its end on this machine; not to be changed."""
+    from workspace import make_finished, shared
+
+    return shared(tmp_path_factory, "finished", make_finished)

@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from slurm import Cluster, missing_programs
-from workspace import Checkout, make_finished, shared
+from slurm import MISSING, Cluster
 
 
 @pytest.fixture(scope="module")
 def one_node() -> Iterator[Cluster]:
     """Slurm with this machine as its only node; skips where it is not installed."""
-    missing = missing_programs()
-    if missing:
-        pytest.skip(f"Slurm is not installed (apt-get install slurm-wlm munge): no {', '.join(missing)}")
+    if MISSING:
+        pytest.skip(f"Slurm is not installed (apt-get install slurm-wlm munge): no {', '.join(MISSING)}")
     if os.geteuid() != 0:
         pytest.skip("Slurm's daemons are started as root here")
     # The socket in it must have a short path.
@@ -32,12 +30,6 @@ def one_node() -> Iterator[Cluster]:
         finally:
             cluster.stop()
     shutil.rmtree(cluster.root)
-
-
-@pytest.fixture(scope="session")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny workflow ran on this machine, without Slurm; not to be changed."""
-    return shared(tmp_path_factory, "finished", make_finished)
 
 
 @pytest.fixture

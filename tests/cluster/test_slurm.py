@@ -31,17 +31,17 @@ def results(checkout: Checkout, *runs: str) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def copy(local: Checkout, tmp_path: Path) -> Callable[..., Checkout]:
+def copy(finished: Checkout, tmp_path: Path) -> Callable[..., Checkout]:
     """Makes a copy of it, with all that is compiled, but without these folders."""
 
     def make(*without: str) -> Checkout:
-        return local.copy(tmp_path / "copy", ".snakemake", *without)
+        return finished.copy(tmp_path / "copy", ".snakemake", *without)
 
     return make
 
 
 def test_results_are_those_of_one_machine(
-    cluster: Cluster, local: Checkout, copy: Callable[..., Checkout]
+    cluster: Cluster, finished: Checkout, copy: Callable[..., Checkout]
 ) -> None:
     """From the data to a figure; a job that asks for a GPU asks Slurm for it."""
     checkout = copy("data", "results")
@@ -50,7 +50,7 @@ def test_results_are_those_of_one_machine(
     gpu = ("--set-resources", "job:gpu=1", "--resources", "gpu=1")
     with submitted(checkout, *gpu, "--", "tiny_accuracy") as submission:
         submission.finish()
-    assert results(checkout, *RUNS) == results(local, *RUNS)
+    assert results(checkout, *RUNS) == results(finished, *RUNS)
     assert (checkout.root / "results/figures/tiny_accuracy.pdf").stat().st_size > 0
     assert "Trying to restart" not in submission.log
     assert cluster.ask("scontrol", "show", "jobs").count("gres:gpu:1") == len(RUNS)

@@ -6,9 +6,9 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,42 +48,13 @@ addEventListener('load', async () => {
 """
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What a browser made of a page.
+class Seen(SimpleNamespace):
+    """What a browser made of a page, under the names in the probe.
 
-    Attributes
-    ----------
-    broken, blurred
-        Descriptions of pictures that do not show, and of those with too few pixels for a zoom of 200 %.
-    unnamed, images
-        How many pictures have no description, and how many there are.
-    cut
-        Verdicts that a reader would have to scroll to the right for.
-    dead, repeated
-        In-page links that lead nowhere, and ids that are not unique.
-    fetched
-        What is not part of the file.
-    inner, width
-        Of the window and of the document, in pixels.
-    sections
-        Ids of the main sections, in order.
-    text
-        All of it, with everything opened.
+    Pictures that are `broken` do not show; those `blurred` have too few pixels for a zoom of 200 %. A reader
+    would have to scroll to the right for verdicts that are `cut`. Links that are `dead` lead nowhere in the
+    page, ids that are `repeated` are not unique, and what is `fetched` is not part of the file.
     """
-
-    broken: list[str]
-    blurred: list[str]
-    cut: list[str]
-    unnamed: int
-    images: int
-    dead: list[str]
-    repeated: list[str]
-    fetched: list[str]
-    inner: int
-    width: int
-    sections: list[str]
-    text: str
 
     def problems(self) -> list[str]:
         """Everything that a reader would stumble over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -23,6 +24,15 @@ def make_environment(folder: Path) -> Path:
     own = folder / packages.relative_to(sys.prefix)
     (own / "packages_of_the_tests.pth").write_text(str(packages), "utf-8")
     return folder / "bin/python"
+
+
+def copy_source(folder: Path) -> Path:
+    """What the package is built from, in a folder of its own."""
+    for name in ("src", "config", "docs"):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    return folder
 
 
 def pip(python: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

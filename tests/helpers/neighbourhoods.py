@@ -46,6 +46,23 @@ def graph(n_users: int, m: int, orders: Sequence[Order]) -> Graph:
     return {members: neighbours(members, n_users, orders) for members in vertices(n_users, m)}
 
 
+def moves(orders: Sequence[Order], members: list[int], outsiders: list[int]) -> list[tuple[int, int]]:
+    """Which place may be taken by whom.
+
+    Swaps of the least members come first, by place and outsider; then those of the others, by place, for
+    outsiders that are less than the members by one order after another.
+    """
+    if orders:
+        lowest = sorted({members.index(least(order, members)) for order in orders})
+    else:
+        lowest = list(range(len(members)))
+    found = [(place, entering) for place in lowest for entering in outsiders]
+    for place in set(range(len(members))) - set(lowest):
+        for order in orders:
+            found += [(place, k) for k in order[: order.index(least(order, members))]]
+    return found
+
+
 def slow_anneal(
     objective: Objective,
     orders: Sequence[Order],
@@ -55,26 +72,15 @@ def slow_anneal(
     n_iterations: int,
     rng: np.random.Generator,
 ) -> tuple[list[int], list[float]]:
-    """The best selection and the energy after each iteration.
-
-    Swaps of the least members come first, by place and outsider; then those of the others, by place, for
-    outsiders that are less than the members by one order after another. Each counts where it comes first.
-    """
+    """The best selection and the energy after each iteration; each move counts where it comes first."""
     members, outsiders, energies = list(start), list(outside), []
     best = sorted(members)
     for j in range(1, n_iterations + 1):
-        if orders:
-            lowest = sorted({members.index(least(order, members)) for order in orders})
-        else:
-            lowest = list(range(len(members)))
-        moves = [(place, entering) for place in lowest for entering in outsiders]
-        for place in set(range(len(members))) - set(lowest):
-            for order in orders:
-                moves += [(place, k) for k in order[: order.index(least(order, members))]]
-        number = int(rng.random() * len(moves))
-        while moves.index(moves[number]) < number:
-            number = int(rng.random() * len(moves))
-        place, entering = moves[number]
+        there = moves(orders, members, outsiders)
+        number = int(rng.random() * len(there))
+        while there.index(there[number]) < number:
+            number = int(rng.random() * len(there))
+        place, entering = there[number]
         proposal = [*members[:place], entering, *members[place + 1 :]]
         gain = worth(objective, tuple(proposal)) - worth(objective, tuple(members))
         if gain >= 0 or rng.random() <= math.exp(gain / (scale / math.log(1 + j))):

@@ -7,10 +7,12 @@ from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward
+from pausefl.selectors import Selector
 from pausefl.selectors.losses import Oort
 from pausefl.selectors.search import Objective
 
@@ -170,6 +172,18 @@ def tifl_chances(
         for k in group:
             chances[k] = m / len(group) / len(full)
     return chances
+
+
+def assert_chances(select: Selector, history: History, chances: list[float], n_streams: int = 250) -> None:
+    """Over many streams a selector takes m users in order, each as often as these chances say."""
+    expected, n_users = n_streams * np.array(chances), len(history.available)
+    assert sum(chances) == pytest.approx(history.n_selected)
+    made = [select(history, np.random.default_rng([history.round, seed])) for seed in range(n_streams)]
+    assert all(len(users) == history.n_selected and (np.diff(users) > 0).all() for users in made)
+    counts = np.bincount(np.concatenate(made), minlength=n_users)
+    assert not counts[expected < 1e-9].any()
+    deviation = np.sqrt((expected * (1 - np.array(chances))).clip(0))
+    assert (np.abs(counts - expected) <= 5 * deviation + 1e-6).all(), history.round
 
 
 def fedcs_largest(candidates: list[int], expected: list[float], deadline: float) -> set[int]:

@@ -17,8 +17,10 @@ from pathlib import Path
 
 from workspace import PATIENCE_S, Checkout
 
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 #: Daemons, and commands that the plugin and the tests use.
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
+MISSING = [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 NODE = "node1"
 
 _CONFIG = """\
@@ -53,15 +55,12 @@ PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def free_ports(n: int) -> list[int]:
-    """Ports that nothing listens to."""
-    sockets = [socket.socket() for _ in range(n)]
-    for one in sockets:
+def free_ports() -> tuple[int, int]:
+    """Two ports that nothing listens to."""
+    with socket.socket() as one, socket.socket() as other:
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 def wait_until(what: Callable[[], object], seconds: float, meaning: str) -> None:
@@ -75,13 +74,7 @@ def wait_until(what: Callable[[], object], seconds: float, meaning: str) -> None
 
 @dataclass
 class Cluster:
-    """The daemons, and what is asked of them.
-
-    Attributes
-    ----------
-    root
-        Their folder; its path must be short, because it has a socket.
-    """
+    """The daemons, and what is asked of them. The path of their folder must be short: it has a socket."""
 
     root: Path
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -95,7 +88,7 @@ class Cluster:
         """Write the configuration, start the daemons and wait for the node."""
         for name in ("state", "spool", "bin"):
             (self.root / name).mkdir()
-        controller_port, node_port = free_ports(2)
+        controller_port, node_port = free_ports()
         config = _CONFIG.format(
             root=self.root,
             host=socket.gethostname().split(".")[0],
@@ -175,25 +168,10 @@ RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 1, lam
 main()
 """
 
-_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-
-
-def missing_programs() -> list[str]:
-    """What of Slurm is not installed."""
-    return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
-
 
 @dataclass(frozen=True)
 class Submission:
-    """Snakemake, while it runs the jobs of a workflow on the cluster.
-
-    Attributes
-    ----------
-    checkout
-        Where it runs.
-    process
-        Its process, the first of a group.
-    """
+    """Snakemake in a checkout, while it runs the jobs of a workflow on the cluster."""
 
     checkout: Checkout
     process: subprocess.Popen[bytes]
@@ -208,12 +186,6 @@ class Submission:
         """Wait for the end, which is a good one."""
         code = self.process.wait(PATIENCE_S)
         assert code == 0, (self.checkout.root / "output.txt").read_text("utf-8", "replace")
-
-    def kill(self) -> None:
-        """Kill Snakemake, without a warning; jobs on the cluster go on."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(10)
 
 
 @contextmanager
@@ -232,8 +204,9 @@ def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    submission = Submission(checkout, process)
     try:
-        yield submission
-    finally:
-        submission.kill()
+        yield Submission(checkout, process)
+    finally:  # without a warning; jobs on the cluster go on
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)

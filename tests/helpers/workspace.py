@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
+from scenarios import configuration, row
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,15 +115,7 @@ TINY_CLAIMS: list[dict[str, Any]] = yaml.safe_load("""
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of the repository, whose own library is the one that runs.
-
-    Attributes
-    ----------
-    root
-        Its folder.
-    python
-        What runs Snakemake: the Python of an environment.
-    """
+    """A copy of the repository, whose own library is the one that runs, by the Python of an environment."""
 
     root: Path
     python: str | Path = sys.executable
@@ -181,15 +174,9 @@ class Checkout:
 
     def write_config(self, **changes: Any) -> None:
         """Write ``config/config.yaml`` with ``tiny`` as its only scenario, and replace keys of it."""
-        config = {
-            "data_root": "data/raw",
-            "download": False,
-            "image_folders": {},
-            "scenarios": "config/scenarios",
-            "studies": None,
-            "experiments": [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1]}],
-        }
-        (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")
+        tiny = row("tiny", "pause", "fedavg", seeds=[0, 1])
+        config = configuration(tiny, scenarios="config/scenarios") | changes
+        (self.root / "config/config.yaml").write_text(yaml.safe_dump(config), "utf-8")
 
     def write_studies(self, studies: dict[str, Any]) -> None:
         """Write ``config/studies.yaml``: studies by kind and name."""
@@ -225,17 +212,7 @@ def make_tiny_checkout(folder: Path) -> Checkout:
 
 
 def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Checkout:
-    """A checkout that is made once for all tests, by whichever process needs it first; not to be changed.
-
-    Parameters
-    ----------
-    factory
-        Knows the folder of this run of pytest.
-    name
-        Of the checkout.
-    make
-        Makes it in a folder that is not there.
-    """
+    """A checkout that is made once for all tests, by whichever process needs it first; not to be changed."""
     folder = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from pausefl.cli import main
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.raw_data import prepare
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.runs.collected import runs_in, write
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams
@@ -52,6 +57,45 @@ def share_out(digits: Dataset) -> Callable[[Scenario, int], Partition]:
         )
 
     return share
+
+
+@pytest.fixture(scope="session")
+def finish(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition]) -> Callable[..., Path]:
+    """Run a job of the demo, or of another scenario with its data, to its end; returns its folder."""
+
+    def run(
+        out: Path, selector: str, seed: int = 0, n_rounds: int = 3, *, scenario: Scenario = demo, **more: Any
+    ) -> Path:
+        job = Job(scenario, selector, seed, n_rounds, **({"device": "cpu"} | more))
+        run_job(job, digits, share_out(scenario, seed), out)
+        return out
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def prepared(digits: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digits in a file."""
+    path: Path = tmp_path_factory.mktemp("prepared") / "digits.npz"
+    digits.save(path)
+    return path
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run ``pausefl`` in the root of the project; exit code, output, errors."""
+    monkeypatch.chdir(ROOT)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["pausefl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        return int(stop.value.code or 0), said.out, said.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

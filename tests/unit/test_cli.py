@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pausefl.cli import main
 from pausefl.data.dataset import Dataset
 
 ROOT = Path(__file__).parents[2]
@@ -21,28 +20,6 @@ FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
 #: Packages of the workflow, without which a job must run.
 WORKFLOW_ONLY = ("PIL", "jinja2", "matplotlib", "scipy", "snakemake", "torchvision")
 Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def pausefl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run the command in the root of the project; exit code, output, errors."""
-    monkeypatch.chdir(ROOT)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pausefl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = capsys.readouterr()
-        return int(stop.value.code or 0), said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def prepared(digits: Dataset, tmp_path: Path) -> Path:
-    path = tmp_path / "digits.npz"
-    digits.save(path)
-    return path
 
 
 def run_demo(out: Path, *more: object, scenario: str = "demo_small", selector: str = "pause") -> list[object]:
@@ -57,9 +34,9 @@ def refused(said: tuple[int, str, str]) -> str:
     return " ".join(err.split())
 
 
-def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
+def test_run_does_one_job_and_says_what_it_wrote(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    code, said, progress = pausefl(*run_demo(out, "--rounds", 3))
+    code, said, progress = command(*run_demo(out, "--rounds", 3))
     assert code == 0
     assert re.search(r"rounds +3\n", said)
     assert f"{out}/rounds.parquet, ledger.parquet and summary.json" in said
@@ -71,27 +48,27 @@ def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Datas
     assert rounds.accuracy.between(0, 1).all()
 
 
-def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
+def test_data_of_another_scenario_are_refused(command: Command, digits: Dataset, tmp_path: Path) -> None:
     other = Dataset("mnist", digits.train_x, digits.train_y, digits.test_x, digits.test_y, 10, "not digits")
     other.save(tmp_path / "mnist.npz")
     more = ["--rounds", 1, "--data", tmp_path / "mnist.npz"]
-    message = refused(pausefl(*run_demo(tmp_path / "out", *more)))
+    message = refused(command(*run_demo(tmp_path / "out", *more)))
     assert "mnist" in message
     assert "digits" in message
 
 
 def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
-    pausefl: Command, tmp_path: Path
+    command: Command, tmp_path: Path
 ) -> None:
-    command = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
-    message = refused(pausefl(*command))
+    asked = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
+    message = refused(command(*asked))
     assert "claims at scale 'demo': 16 results are missing" in message
     assert "demo_large/random/seed-0" in message
     assert message.endswith("and 6 more")
     for seed in (0, 2):
         folder = tmp_path / f"collected/demo_small/pause/seed-{seed}"
-        assert pausefl(*run_demo(folder, "--no-train"), "--seed", seed)[0] == 0
-    code, out, _ = pausefl(*command, "--partial", "--missing")
+        assert command(*run_demo(folder, "--no-train"), "--seed", seed)[0] == 0
+    code, out, _ = command(*asked, "--partial", "--missing")
     assert code == 0
     verdicts = {line.split()[0]: line for line in out.splitlines()}
     assert verdicts["C3"].startswith("C3     not run")
@@ -120,12 +97,14 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_a_finished_run_is_not_overwritten(pausefl: Command, prepared: Path, tmp_path: Path) -> None:
+def test_a_finished_run_is_made_again_only_when_asked(
+    command: Command, prepared: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    command = run_demo(out, "--no-train", "--data", prepared, "--rounds", 3)
-    assert pausefl(*command)[0] == 0
+    asked = run_demo(out, "--no-train", "--data", prepared, "--rounds", 3)
+    assert command(*asked)[0] == 0
     before = contents(out)
-    code, said, _ = pausefl(*command)
+    code, said, _ = command(*asked)
     assert code == 0
     assert "Already finished; nothing was run." in said
     for more, message in (
@@ -133,32 +112,23 @@ def test_a_finished_run_is_not_overwritten(pausefl: Command, prepared: Path, tmp
         (["--set", "reward.alpha=1"], "scenario.reward.alpha = 100.0 (asked for: 1)"),
         (["--rounds", 4, "--force"], "n_rounds = 3 (asked for: 4)"),
     ):
-        message_seen = refused(pausefl(*command, *more))
+        message_seen = refused(command(*asked, *more))
         assert f"{out} holds the finished run of another job: {message}" in message_seen
         assert "use another folder" in message_seen
-    assert "finished otherwise: n_threads = 1 (asked for: 2)" in refused(pausefl(*command, "--threads", 2))
+    assert "finished otherwise: n_threads = 1 (asked for: 2)" in refused(command(*asked, "--threads", 2))
     assert contents(out) == before
-    code, said, _ = pausefl(*command, "--force")
-    assert "Already finished" not in said
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    (out / "summary.json").write_text(json.dumps(summary | {"code_hash": "0"}), "utf-8")
+    message = refused(command(*asked))
+    assert f"{out} holds this job, finished otherwise: other code. To run it again: --force" in message
+    (out / "summary.json").write_text("{", "utf-8")
+    assert f"{out} holds a run that cannot be read" in refused(command(*asked))
+    code, said, _ = command(*asked, "--force")
+    assert (code, "Already finished" in said) == (0, False)
+    assert json.loads((out / "summary.json").read_text("utf-8"))["code_hash"] == summary["code_hash"]
     after = contents(out)
     assert after["rounds.parquet"][0] == before["rounds.parquet"][0]
     assert after["rounds.parquet"][1] > before["rounds.parquet"][1]
-
-
-def test_a_run_of_other_code_is_repeated_only_when_asked(
-    pausefl: Command, prepared: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    command = run_demo(out, "--no-train", "--data", prepared, "--rounds", 2)
-    assert pausefl(*command)[0] == 0
-    summary = json.loads((out / "summary.json").read_text("utf-8"))
-    (out / "summary.json").write_text(json.dumps(summary | {"code_hash": "0"}), "utf-8")
-    message = refused(pausefl(*command))
-    assert f"{out} holds this job, finished otherwise: other code. To run it again: --force" in message
-    (out / "summary.json").write_text("{", "utf-8")
-    assert f"{out} holds a run that cannot be read" in refused(pausefl(*command))
-    assert pausefl(*command, "--force")[0] == 0
-    assert json.loads((out / "summary.json").read_text("utf-8"))["code_hash"] == summary["code_hash"]
 
 
 @pytest.mark.parametrize(
@@ -170,23 +140,23 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
         ([], r"\n\nscenario +scale"),
     ],
 )
-def test_everything_that_can_be_asked_for_is_listed(pausefl: Command, arguments: list[str], row: str) -> None:
-    code, out, _ = pausefl("list", *arguments)
+def test_everything_that_can_be_asked_for_is_listed(command: Command, arguments: list[str], row: str) -> None:
+    code, out, _ = command("list", *arguments)
     assert code == 0
     assert re.search(row, out), out
 
 
-def test_the_plan_of_a_figure_says_how_long_it_takes(pausefl: Command) -> None:
-    command = ("plan", "demo_small_accuracy", "--cores", 2, "--config", "config/demo.yaml")
-    out = " ".join(pausefl(*command)[1].split())
+def test_the_plan_of_a_figure_says_how_long_it_takes(command: Command) -> None:
+    asked = ("plan", "demo_small_accuracy", "--cores", 2, "--config", "config/demo.yaml")
+    out = " ".join(command(*asked)[1].split())
     assert re.search(r"14 jobs, \d+ of them done. Left to compute: .* on 2 cores; a job uses one", out)
 
 
 def test_a_job_that_may_have_too_little_memory_does_not_start(tmp_path: Path) -> None:
     code = "from pausefl.cli import main; main()"
     line = shlex.join([sys.executable, "-c", code, *map(str, run_demo(tmp_path / "out"))])
-    command = ["bash", "-c", f"ulimit -v 1380000; {line}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    limited = ["bash", "-c", f"ulimit -v 1380000; {line}"]
+    done = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "Error: a job needs 2 GB of address space; ulimit -v allows 1.4 GB\n"
     assert not (tmp_path / "out").exists()

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 from raw_data import IDX_FILES, raw, source, write_idx, write_images
 
-from pausefl.data.dataset import Dataset, load_dataset
+from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import Partition, load_partition
 from pausefl.data.raw_data import prepare
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
 from pausefl.runs.collected import FILES, read_run, write
 from pausefl.runs.run import RUN_FILES
 from pausefl.settings import Scenario
@@ -38,17 +36,16 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.fixture(scope="session")
 def finished(
     demo: Scenario,
-    digits: Dataset,
+    prepared: Path,
     share_out: Callable[[Scenario, int], Partition],
+    finish: Callable[..., Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """A folder with a prepared data set, a partition, and two finished runs, alone and collected."""
     folder = tmp_path_factory.mktemp("finished")
-    digits.save(folder / "digits.npz")
+    shutil.copy(prepared, folder)
     share_out(demo, 0).save(folder / "partition.npz", "digits/iid/seed-0")
-    for selector in ("pause", "random"):
-        run_job(Job(demo, selector, 0, 5, device="cpu"), digits, share_out(demo, 0), folder / selector)
-    write((read_run(folder / selector) for selector in ("pause", "random")), folder / "demo_small")
+    write((read_run(finish(folder / name, name)) for name in ("pause", "random")), folder / "demo_small")
     return folder
 
 

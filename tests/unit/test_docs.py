@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
+from raw_data import write_images
 from workspace import copy_folders
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +33,7 @@ LEFT = {
     "A model": ["out/softmax/rounds.parquet"],
     "A data source": ["out/sensors/rounds.parquet"],
     "Data with users of their own": ["out/written/rounds.parquet"],
-    "Settings of your own": [
-        "out/line/rounds.parquet",
-        "results/figures/few_users_accuracy.pdf",
-    ],
+    "Settings of your own": ["out/line/rounds.parquet", "results/figures/few_users_accuracy.pdf"],
     "A scenario": ["results/figures/pets_accuracy.pdf"],
     "A study": ["results/studies/evenness_demo/evenness.csv", "results/figures/evenness_demo.pdf"],
 }
@@ -90,21 +87,10 @@ def checkout(tmp_path: Path) -> Path:
     copy_folders(("src", "config", "tests", "workflow", "docs"), tmp_path)
     for file in ("Snakefile", "pyproject.toml"):
         shutil.copy2(ROOT / file, tmp_path)
-    pictures(tmp_path / "photos" / "pets")
+    for split, n in (("train", 40), ("test", 5)):
+        for shade, name in ((0, "cat"), (100, "dog")):
+            write_images(tmp_path / "photos/pets" / split / name, n, size=(30, 30), shade=shade)
     return tmp_path
-
-
-def pictures(folder: Path) -> None:
-    """Random PNG files, in class folders."""
-    from PIL import Image
-
-    rng = np.random.default_rng(0)
-    for split, n_images in (("train", 40), ("test", 5)):
-        for name in ("cat", "dog"):
-            (folder / split / name).mkdir(parents=True)
-            for i in range(n_images):
-                pixels = rng.integers(0, 256, (30, 30, 3), dtype=np.uint8)
-                Image.fromarray(pixels).save(folder / split / name / f"{i}.png")
 
 
 def run(checkout: Path, commands: str) -> str:
@@ -152,6 +138,20 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
     expected = re.findall(r"# ([\d., ]+)$", code, re.MULTILINE)
     printed = run(ROOT, f"python - <<'EOF'\n{textwrap.dedent(code)}\nEOF").split()
     assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), [("library", "paired"), ("library", "published"), ("own_training", "example")]
+)
+def test_a_page_prints_what_its_example_prints(
+    page: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / f"docs/{page}.md").read_text("utf-8")
+    pattern = rf"<!-- {name} -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```"
+    ((code, printed),) = re.findall(pattern, text, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    exec(code, {})
+    assert capsys.readouterr().out == printed
 
 
 def anchors(page: Path) -> set[str]:

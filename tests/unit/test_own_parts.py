@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scenarios import configuration, row
 from typer.testing import CliRunner
 
 import pausefl
@@ -58,8 +59,6 @@ class SpeedAndPrivacy(AverageReward):
         return self.gamma * history.privacy / history.n_selected
 
 
-
-
 class Tiny(Model):
     @staticmethod
     def build(input_shape, n_outputs, norm):
@@ -94,13 +93,9 @@ class Stepwise(Halving):
         super().__init__(epsilon_total)
 
 
-
-
 class WrongKey(LowestIds):
     def __init__(self, n_candidate):
         pass
-
-
 
 
 class Raises(LeastUsed):
@@ -111,10 +106,6 @@ class Raises(LeastUsed):
 class Unbuilt(LeastUsed):
     def __init__(self):
         raise ValueError("no such luck")
-
-
-
-
 '''
 BESIDE = """
 import numpy as np
@@ -126,8 +117,6 @@ def order(values):
 
 def broken(users):
     return users["nothing"]
-
-
 """
 
 
@@ -195,12 +184,9 @@ def test_another_law_of_the_budget_is_one_class() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_configuration_says_which_key_names_it() -> None:
-    shipped = Path(pausefl.__file__).parent / "config" / "scenarios"
-    document = {"data_root": "data", "download": False, "image_folders": {}, "studies": None}
-    rows = [{"scenario": "demo_small", "selectors": ["pause", "mine:LeastUse"], "seeds": [0]}]
-    document |= {"scenarios": str(shipped), "experiments": rows}
+    document = configuration(row("demo_small", "pause", "mine:LeastUse"))
     with pytest.raises(ConfigError, match=r"^own\.yaml: experiments\.0\.selectors\.1 = 'mine:LeastUse'"):
-        load_config(document, "own.yaml", shipped)
+        load_config(document, "own.yaml")
 
 
 @pytest.mark.usefixtures("folder")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,10 +44,6 @@ def pick(selector: Any, sizes: dict[Any, int] = SIZES, **changes: Any) -> Picker
     return Picker(selector, sizes, M, FLOOR, TIMEOUT, **{**options, **changes})
 
 
-def latency_of(client: str) -> float:
-    return 0.1 + 0.07 * int(client.split()[1])
-
-
 def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list[Any]]:
     """Selections of some rounds, in which some clients never answer."""
     selections = []
@@ -58,7 +53,8 @@ def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list
         rng = np.random.default_rng(picker.history.round)
         losses = {one: float(rng.uniform(0.1, 2)) for one in answered}
         updates = {one: rng.standard_normal(4) for one in answered}
-        picker.observe({one: latency_of(one) for one in answered}, losses=losses, updates=updates)
+        latency = {one: 0.1 + 0.07 * int(one.split()[1]) for one in answered}
+        picker.observe(latency, losses=losses, updates=updates)
         selections.append(asked)
     return selections
 
@@ -72,8 +68,6 @@ def test_it_selects_as_a_job_does(demo: Scenario, name: str) -> None:
     expected = [np.unique(users).tolist() for users in job.run(40).rounds["selection"]]
     truth = {"speeds": expected_speeds(network), "mean_latency": mean_latencies(network)}
     options = {key: vars(scenario.selection).get(key, truth.get(key)) for key in arguments(SELECTORS[name])}
-    assert network.round_latency_max is not None
-    assert scenario.privacy is not None
     picker = Picker(
         name,
         dict(enumerate(job.history.data_size.tolist())),
@@ -111,22 +105,23 @@ def test_rounds_in_which_nobody_answers_pass(name: str) -> None:
     assert picker.history.round == 16
 
 
-def test_who_does_not_answer_counts_with_the_timeout() -> None:
+@pytest.mark.parametrize(
+    ("answers", "failed", "expected"),
+    [
+        ((0.3,), [1], [0.3, TIMEOUT, TIMEOUT]),  # the last neither answers nor is said to have failed
+        ((0.0, 0.01, 9.0), [], [FLOOR, FLOOR, TIMEOUT]),
+    ],
+)
+def test_latencies_are_between_the_floor_and_the_timeout_which_counts_for_no_answer(
+    answers: tuple[float, ...], failed: list[int], expected: list[float]
+) -> None:
     picker = pick("random")
     asked = picker.select(SIZES)
-    picker.observe({asked[0]: 0.3}, failed=[asked[1]])
+    picker.observe(dict(zip(asked, answers, strict=False)), failed=[asked[i] for i in failed])
     seen = [picker.index[one] for one in asked]
-    np.testing.assert_allclose(picker.history.mean_latency[seen], [0.3, TIMEOUT, TIMEOUT])
+    np.testing.assert_allclose(picker.history.mean_latency[seen], expected)
+    np.testing.assert_allclose(picker.history.mean_speed[seen], FLOOR / np.array(expected))
     assert picker.history.participations[seen].tolist() == [1, 1, 1]
-
-
-def test_latencies_are_between_the_floor_and_the_timeout() -> None:
-    picker = pick("random")
-    asked = picker.select(SIZES)
-    picker.observe(dict(zip(asked, (0.0, 0.01, 9.0), strict=True)))
-    seen = [picker.index[one] for one in asked]
-    np.testing.assert_allclose(picker.history.mean_latency[seen], [FLOOR, FLOOR, TIMEOUT])
-    np.testing.assert_allclose(picker.history.mean_speed[seen], [1, 1, FLOOR / TIMEOUT])
 
 
 @pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf")])
@@ -211,13 +206,10 @@ def test_a_selector_of_ones_own() -> None:
         users = history.candidates()
         return users[np.argsort(-history.data_size[users])[: history.n_selected]]
 
-    assert pick(largest).select(SIZES) == ["client 9", "client 10", "client 11"]
-
-
-def test_what_a_selector_of_ones_own_returns_is_checked() -> None:
     def beyond(history: pausefl.History, rng: np.random.Generator) -> Any:
         return [0, 1, 99]
 
+    assert pick(largest).select(SIZES) == ["client 9", "client 10", "client 11"]
     with pytest.raises(PauseflError, match="selector 'beyond' returned ids from 0 to 99"):
         pick(beyond).select(SIZES)
 
@@ -230,10 +222,7 @@ def test_what_a_selector_of_ones_own_returns_is_checked() -> None:
             r"unknown selector 'puase'\. Did you mean 'pause'\?",
         ),
         (lambda: pick("pause", explotation=2), r"no option 'explotation'\. Did you mean 'exploitation'"),
-        (
-            lambda: pick("pause", exploitation=-2),
-            r"'pause': exploitation = -2 must be greater than 0",
-        ),
+        (lambda: pick("pause", exploitation=-2), r"'pause': exploitation = -2 must be greater than 0"),
         (lambda: Picker("tifl", SIZES, M, FLOOR, TIMEOUT), "selector 'tifl' needs n_tiers"),
         (lambda: Picker("genie", SIZES, M, FLOOR, TIMEOUT), "selector 'genie' needs speeds"),
         (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),
@@ -290,11 +279,3 @@ main()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "pausefl.run needs pandas: pip install 'pausefl[training]'\n"
     assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"
-
-
-def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs/own_training.md").read_text("utf-8")
-    pattern = r"<!-- example -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```"
-    ((code, printed),) = re.findall(pattern, page, re.DOTALL | re.MULTILINE)
-    exec(code, {})
-    assert capsys.readouterr().out == printed

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pausefl.cli import main
 from pausefl.data.dataset import load_dataset
 from pausefl.data.raw_data import prepare, raw_files
 from pausefl.errors import ConfigError, DataError
@@ -54,18 +53,13 @@ def test_a_data_set_with_python_objects_is_not_read(tmp_path: Path) -> None:
 
 
 def test_the_state_of_a_job_with_python_objects_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    np.savez(out / "state.npz", about=np.array([Bomb(tmp_path / "exploded")], dtype=object))
-    command = ["--scenario", "demo_small", "--selector", "random", "--seed", "0", "--rounds", "1"]
-    command += ["--out", str(out), "--scenarios", str(FOLDER)]
-    monkeypatch.setattr(sys, "argv", ["pausefl", "run", *command])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code in (0, None)
-    assert "state.npz is truncated or corrupt" in capsys.readouterr().err
+    np.savez(tmp_path / "state.npz", about=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    job = ("--scenario", "demo_small", "--selector", "random", "--rounds", 1)
+    code, _, said = command("run", *job, "--out", tmp_path)
+    assert code == 0
+    assert "state.npz is truncated or corrupt" in said
     assert not (tmp_path / "exploded").exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -31,22 +31,10 @@ def draws(key: dict[str, Any]) -> list[int]:
     return [int(value) for value in rng.integers(2**63, size=4)]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"seed": 4},
-        {"purpose": "batches"},
-        {"user": 6},
-        {"round": 8},
-        {"user": 7, "round": 5},
-        {"seed": 3 + 2**32},
-    ],
-)
-def test_changing_any_part_of_the_key_changes_the_draws(changes: dict[str, Any]) -> None:
-    assert draws(KEY) != draws(KEY | changes)
-
-
 @given(keys, keys)
+@example(KEY, KEY | {"user": 7, "round": 5})
+@example(KEY, KEY | {"seed": 3 + 2**32})
+@example(KEY, KEY | {"round": 8})
 def test_streams_coincide_exactly_when_their_keys_do(a: dict[str, Any], b: dict[str, Any]) -> None:
     assert (draws(a) == draws(b)) == (a == b)
 

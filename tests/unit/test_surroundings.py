@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from scenarios import configuration, row
 
 from pausefl.data.raw_data import raw_files
 from pausefl.library import load_scenario, plot, read_run, run
-from pausefl.settings import DataSettings, RawData, load_places, read_yaml
+from pausefl.runs.run import RUN_FILES
+from pausefl.settings import DataSettings, RawData, load_places
 from pausefl.workflow.project import Project
 
 ROOT = Path(__file__).parents[2]
@@ -96,25 +99,15 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert raw_files(DataSettings(**pets, folder="~/pets"), raw) == [home / "pets"]
     assert raw_files(DataSettings(**pets, folder="pets"), raw) == [home / "data/pets"]
 
-    document = read_yaml(ROOT / "config/demo.yaml") | {
-        "scenarios": "~",
-        "data_root": "~/data",
-        "studies": None,
-    }
+    document = configuration(row("demo_small", "pause"), scenarios="~", data_root="~/data")
     project = Project.load(document, ROOT)
     assert (project.config.raw.root, project.folders[0]) == (home / "data", home)
-    (home / "config.yaml").write_text(
-        f"{document}".replace("None", "null").replace("False", "false"), "utf-8"
-    )
+    (home / "config.yaml").write_text(yaml.safe_dump(document), "utf-8")
     assert load_places(home / "config.yaml", None, None, None)[1] == home
 
     job = ("run", "--scenario", "demo_small", "--selector", "random", "--rounds", 1, "--no-train")
     python(COMMAND, *job, "--out=~/c", HOME=str(home))
     python(COMMAND, "compare", "~/a", "~/c", "--out", "~/d.csv", HOME=str(home))
     assert {path.name for path in home.iterdir()} >= {"a", "b.csv", "c", "d.csv"}
-    assert {path.name for path in (home / "c").iterdir()} == {
-        "rounds.parquet",
-        "ledger.parquet",
-        "summary.json",
-    }
+    assert {path.name for path in (home / "c").iterdir()} == set(RUN_FILES)
     assert list(elsewhere.iterdir()) == []

@@ -5,19 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from workspace import TINY_CLAIMS, TINY_STUDIES, Checkout, make_finished, make_tiny_checkout, shared
+from workspace import TINY_CLAIMS, TINY_STUDIES, Checkout, make_tiny_checkout, shared
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A fresh checkout with the tiny configuration; nothing has run in it."""
     return make_tiny_checkout(tmp_path / "checkout")
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny workflow ran to its end; not to be changed."""
-    return shared(tmp_path_factory, "finished", make_finished)
 
 
 @pytest.fixture

@@ -45,17 +45,6 @@ def test_data_are_never_downloaded_beside_others(checkout: Checkout) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
-def test_damaged_prepared_data_name_the_file(copy: Checkout) -> None:
-    for folder in ("data/partitions", "results"):
-        shutil.rmtree(copy.root / folder)
-    prepared = copy.root / "data/prepared/digits-test0.2.npz"
-    content = prepared.read_bytes()
-    prepared.write_bytes(content[: len(content) // 2])
-    output = copy.snakemake("--cores", "1", ok=False)
-    assert "digits-test0.2.npz" in output
-    assert not list((copy.root / "results").glob("runs/*/*/*/summary.json"))
-
-
 def test_the_partition_of_other_settings_is_refused(copy: Checkout) -> None:
     (mine,) = copy.root.glob("data/partitions/digits-*/*-K4-*/seed-0.npz")
     # The other is made by the workflow, too, and put in its place.

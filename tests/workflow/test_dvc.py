@@ -102,21 +102,15 @@ def recorded(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Re
     """A repository with finished results, recorded, committed and pushed; not to be changed."""
     root = tmp_path_factory.mktemp("dvc") / "first"
     finished.copy(root)
-    repository = made_repository(root)
-    repository.run("make", "record")
-    repository.commit()
-    repository.documented("Share", **{"/path/to/folder": "../storage", "; or: dvc push figures": ""})
-    return repository
-
-
-def made_repository(root: Path) -> Repository:
-    """Make a checkout a repository of Git and DVC."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "dvc.yaml", ".dvcignore", ".gitignore"):
         shutil.copy2(ROOT / name, root)
     shutil.copytree(ROOT / ".dvc", root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp", "*.local"))
     repository = Repository(root)
     repository.run("git", "init", "--quiet")
     repository.link_interpreter()
+    repository.run("make", "record")
+    repository.commit()
+    repository.documented("Share", **{"/path/to/folder": "../storage", "; or: dvc push figures": ""})
     return repository
 
 

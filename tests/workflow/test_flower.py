@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from environments import copy_source
 from workspace import ROOT
 
 
@@ -18,14 +18,11 @@ from workspace import ROOT
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python of an environment with Flower, and nothing of the extras for training."""
     folder = tmp_path_factory.mktemp("flower")
-    for name in ("src", "config", "docs"):
-        shutil.copytree(ROOT / name, folder / "source" / name, symlinks=True)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder / "source")
+    source = copy_source(folder / "source")
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     pip = [folder / "env/bin/pip", "--quiet", "--disable-pip-version-check", "install"]
     done = subprocess.run(
-        [*pip, f"{folder}/source[flower]", "flwr[simulation]", "matplotlib"], capture_output=True, text=True
+        [*pip, f"{source}[flower]", "flwr[simulation]", "matplotlib"], capture_output=True, text=True
     )
     if done.returncode and re.search("connection broken by|No matching distribution", done.stderr):
         pytest.skip("no package index can be reached for Flower")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
-from pausefl.settings import Experiment, load_scenario, read_yaml
+from pausefl.settings import read_yaml
 from pausefl.workflow.project import Project
 
 
@@ -20,38 +18,24 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
-def rows(name: str) -> list[dict[str, Any]]:
-    """The experiment table of a shipped configuration; by default a row has its scenario's selectors."""
-    table = read_yaml(ROOT / f"config/{name}.yaml")["experiments"]
-    folder = ROOT / "config/scenarios"
-    return [{"selectors": load_scenario(row["scenario"], folder).selectors} | row for row in table]
-
-
-def check_rows(planned: dict[str, int], config: str) -> None:
-    """The plan makes each row, selector and seed, and what only a study of trained runs asks for."""
-    table = rows(config)
-    runs = {
-        Experiment(row["scenario"], name, seed)
-        for row in table
-        for name in row["selectors"]
-        for seed in row["seeds"]
-    }
-    project = load_experiments(config)
-    studies = project.studies.of_kind("changes")
-    studied = {job for study in studies for job in project.runs_of_study(study)}
-    assert planned["job"] == len(runs | studied)
-    assert planned["tables"] == planned["collect"] == len({row["scenario"] for row in table})
-
-
-def load_experiments(config: str) -> Project:
+def project(config: str) -> Project:
+    """A shipped configuration; tests/unit/settings/test_config.py compares its table with the scenarios."""
     return Project.load(read_yaml(ROOT / f"config/{config}.yaml"), ROOT)
+
+
+def check_rows(planned: dict[str, int], shipped: Project) -> None:
+    """The plan makes each row, selector and seed, and what only a study of trained runs asks for."""
+    runs = {row for name in shipped.own for row in shipped.experiments[name]}
+    studied = {job for study in shipped.studies.of_kind("changes") for job in shipped.runs_of_study(study)}
+    assert planned["job"] == len(runs | studied)
+    assert planned["tables"] == planned["collect"] == len(shipped.own)
 
 
 def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: Checkout) -> None:
     output = shipped.snakemake("--dry-run", "--cores", "1")
     assert len(output) < 12_500  # 45 scenarios
     planned = counted(output)
-    check_rows(planned, "config")
+    check_rows(planned, project("config"))
     assert planned["job"] > 1000
     assert planned["report"] == planned["overview"] == 1
     assert planned["download"] == 3
@@ -60,7 +44,7 @@ def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: C
 
 def test_the_demo_is_a_configuration(shipped: Checkout) -> None:
     planned = shipped.planned("--configfile", "config/demo.yaml", "--", "default", "metrics")
-    check_rows(planned, "demo")
+    check_rows(planned, project("demo"))
     assert (planned["job"], planned["claims"], planned["report"], planned["metrics"]) == (16, 1, 1, 1)
 
 
@@ -69,5 +53,5 @@ def test_published_runs_are_all_that_is_read(shipped: Checkout) -> None:
     planned = shipped.planned("--configfile", "config/published.yaml")
     made = {"tables", "figures", "plot_study", "verdict", "claims", "overview", "report"}
     assert set(planned) == made
-    project = load_experiments("published")
-    assert (planned["tables"], planned["figures"]) == (len(project.own), len(project.figures))
+    own, figures = project("published").own, project("published").figures
+    assert (planned["tables"], planned["figures"]) == (len(own), len(figures))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from workspace import Checkout
@@ -13,26 +14,14 @@ pytestmark = pytest.mark.slow
 PUBLISHED = ("--config", "runs=published", "--cores", "2")
 
 
-@pytest.fixture(scope="module")
-def published(everything: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout with what was published, without PyTorch and without data; nothing is made from it yet."""
-    checkout = everything.copy(tmp_path_factory.mktemp("published") / "checkout", "data", ".snakemake")
-    for path in (checkout.root / "results").iterdir():
+def test_figures_tables_and_verdicts_are_those_of_the_runs(everything: Checkout, tmp_path: Path) -> None:
+    """In a checkout with what was published, without PyTorch and without data."""
+    rebuilt = everything.copy(tmp_path / "checkout", "data", ".snakemake")
+    for path in (rebuilt.root / "results").iterdir():
         if path.name != "published":
             shutil.rmtree(path)
-    (checkout.root / "src/torch.py").write_text("raise ImportError('nothing trains here')\n", "utf-8")
-    return checkout
-
-
-@pytest.fixture(scope="module")
-def rebuilt(published: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """The same, with all that is made from what was published."""
-    checkout = published.copy(tmp_path_factory.mktemp("rebuilt") / "checkout")
-    checkout.snakemake(*PUBLISHED)
-    return checkout
-
-
-def test_figures_tables_and_verdicts_are_those_of_the_runs(everything: Checkout, rebuilt: Checkout) -> None:
+    (rebuilt.root / "src/torch.py").write_text("raise ImportError('nothing trains here')\n", "utf-8")
+    rebuilt.snakemake(*PUBLISHED)
     for folder, ending in (("figures", "png"), ("figures", "pdf"), ("tables", "csv"), ("claims", "json")):
         made = {
             path.relative_to(rebuilt.root): path

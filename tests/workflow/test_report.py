@@ -15,17 +15,12 @@ pytestmark = pytest.mark.slow
 MOST = 5_000_000
 
 
-@pytest.fixture(scope="module")
-def page(everything: Checkout) -> str:
-    """The report of everything."""
-    return (everything.root / "results/report/all.html").read_text("utf-8")
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_browser_finds_nothing_wrong_and_every_figure(
-    everything: Checkout, page: str, width: int, tmp_path: Path
+    everything: Checkout, width: int, tmp_path: Path
 ) -> None:
+    page = (everything.root / "results/report/all.html").read_text("utf-8")
     seen = see(page, width, tmp_path)
     assert seen.problems() == []
     assert seen.inner == width

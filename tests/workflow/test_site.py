@@ -26,21 +26,16 @@ class Page(HTMLParser):
             self.loaded += [values[key] for key in ("src", "href", "data") if key in values]
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """The site, built as `make site` does; the notebooks run."""
+@pytest.mark.slow
+def test_the_site_is_built_with_its_notebooks_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+    """But for the demo's report, which is not one of its pages."""
     pytest.importorskip("myst_nb", reason="the extra docs is not installed: make .venv/docs")
+    site = tmp_path / "site"
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", str(ROOT / "site")]
-    places = ["--doctree-dir", str(tmp_path / "doctrees"), str(ROOT), str(tmp_path / "site")]
+    places = ["--doctree-dir", str(tmp_path / "doctrees"), str(ROOT), str(site)]
     command = [sys.executable, "-m", "sphinx", *strict, *places]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    return tmp_path / "site"
-
-
-@pytest.mark.slow
-def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
-    """But for the demo's report, which is not one of its pages."""
     pages = [Page(path) for path in site.rglob("*.html") if path.name != "demo.html"]
     loaded = [address for page in pages for address in page.loaded]
     styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))

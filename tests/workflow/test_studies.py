@@ -1,14 +1,15 @@
-"""Studies of selection alone and audits, run in a small configuration."""
+"""Studies of selection alone, audits and verdicts on claims, in a small configuration."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from workspace import TINY_STUDIES, Checkout
+from workspace import TINY_CLAIMS, TINY_STUDIES, Checkout
 
 
 @pytest.fixture
@@ -83,3 +84,26 @@ def test_an_audit_of_noise_that_is_too_small_fails_and_names_the_claims(copy: Ch
     assert not (copy.root / "results/verdicts/tiny_audit.txt").exists()
     bounds = pd.read_csv(copy.root / "results/studies/tiny_audit/audit.csv")
     assert bounds["violated"].any()
+
+
+@pytest.mark.slow
+def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
+    folder = everything.root / "results/claims"
+    assert {path.name for path in (folder / "demo").iterdir()} == {"claims.json", "claims.md"}
+    demo, paper = (
+        json.loads((folder / scale / "claims.json").read_text("utf-8")) for scale in ("demo", "paper")
+    )
+    verdicts, others = ({one["id"]: one["finding"] for one in each["claims"]} for each in (demo, paper))
+    assert (verdicts["T1"], verdicts["T3"]) == ("supported", "not run")
+    assert verdicts["T2"] != "not run"
+    (one,) = demo["claims"][0]["comparisons"]
+    assert one["seeds"] == [0, 1]
+    assert "tiny/fedavg/seed-1" in one["runs"]
+    # A study of selection stands in for runs that are not there.
+    assert others == {"T1": "undecided", "T2": "not run", "T3": "not run"}
+    assert paper["claims"][0]["comparisons"][0]["note"] == "selection alone"
+
+
+def test_what_a_claim_needs_is_a_target(checkout: Checkout) -> None:
+    checkout.write_claims(TINY_CLAIMS)
+    assert checkout.planned("claim_T1") == {"prepare": 1, "partition": 2, "job": 4, "collect": 1}

@@ -155,20 +155,14 @@ def test_two_penalties_never_differ_by_more_than_their_range(costs: list[float],
     assert abs(penalties[0] - penalties[1]) <= penalty_range(np.array(costs)) + 1e-9
 
 
-def clusters_of(n_users: int, n_clusters: int | None, seed: int, **changes: str) -> list[int] | None:
-    settings = RewardSettings(name="r1", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters)
-    made = settings.replace(**changes).make_clusters(n_users, Streams(seed))
-    return None if made is None else made.tolist()
-
-
 @pytest.mark.parametrize("how", ["random", "index"])
 @given(n_users=st.integers(1, 30), data=st.data(), seed=st.integers(0, 50))
 def test_clusters_are_balanced_and_none_is_empty(
     how: str, n_users: int, data: st.DataObject, seed: int
 ) -> None:
     n_clusters = data.draw(st.integers(1, n_users))
-    cluster = clusters_of(n_users, n_clusters, seed, clusters=how)
-    assert cluster is not None
+    settings = RewardSettings(name="r1", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters, clusters=how)
+    cluster = settings.make_clusters(n_users, Streams(seed))
     sizes = np.bincount(cluster)
     assert len(cluster) == n_users
     assert len(sizes) == n_clusters

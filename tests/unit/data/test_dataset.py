@@ -51,7 +51,6 @@ def test_users_of_the_source_survive_the_file_and_must_be_one_for_each_example(t
     named = replace(small(), train_users=np.array(["ann", "bob"] * 10))
     named.save(tmp_path / "named.npz")
     users = load_dataset(tmp_path / "named.npz").train_users
-    assert users is not None
     assert users.tolist() == ["ann", "bob"] * 10
     replace(small(), train_users=np.arange(3)).save(tmp_path / "few.npz")
     with pytest.raises(DataError, match="train_users is not one number or text for each"):
@@ -63,7 +62,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 ) -> None:
     before = stored.read_bytes()
 
-    def disk_full(file: object, **arrays: object) -> None:
+    def disk_full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(np, "savez", disk_full)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scenarios import changed
 
 from pausefl import hashing
 from pausefl.data.dataset import Dataset
@@ -28,13 +29,6 @@ from pausefl.settings import Scenario
 BLIND = ["random", "clustered_size", "clustered_similarity", "fastest", "fedavg", "fedavg_no_privacy"]
 TABLES = ("rounds.parquet", "ledger.parquet")
 R2 = {"name": "r2", "n_clusters": 4, "overlap_penalty": 0.02, "overlap_latency": 0.05}
-
-
-def changed(scenario: Scenario, **changes: Any) -> Scenario:
-    """A scenario with some keys of its sections replaced."""
-    return scenario.replace(
-        **{name: getattr(scenario, name).replace(**keys) for name, keys in changes.items()}
-    )
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ import pandas as pd
 import pytest
 
 from pausefl import files as files_module
-from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.errors import ConfigError, PauseflError, StoppedError
@@ -102,8 +101,7 @@ def names(folder: Path) -> set[str]:
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
-    return content
+    return json.loads((folder / "summary.json").read_text("utf-8"))
 
 
 def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
@@ -121,26 +119,21 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     assert runs.notes == expected
 
 
-def test_a_job_with_a_time_horizon_ends_early_and_resumes(
-    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
-) -> None:
-    whole = Runs(demo, digits, share_out(demo), tmp_path / "whole")
-    elapsed = pd.read_parquet(whole.run() / "rounds.parquet")["elapsed_s"]
-    told = summary(whole.out)
+def test_a_job_with_a_time_horizon_ends_early_and_resumes(runs: Runs, demo: Scenario) -> None:
+    elapsed = pd.read_parquet(runs.run() / "rounds.parquet")["elapsed_s"]
+    told = summary(runs.out)
     assert (told["n_rounds"], told["rounds_made"], told["ended_by"]) == (6, 6, "n_rounds")
-    horizon = (elapsed[2] + elapsed[3]) / 2
-    scenario = demo.replace(training=demo.training.replace(time_horizon_s=horizon))
-    ended = Runs(scenario, digits, share_out(demo), tmp_path / "ended")
-    expected = tables(ended.run(n_rounds=1000))
-    told = summary(ended.out)
+    training = demo.training.replace(time_horizon_s=(elapsed[2] + elapsed[3]) / 2)
+    long = {"scenario": demo.replace(training=training), "n_rounds": 1000}
+    ended, broken = (runs.out.with_name(name) for name in ("ended", "broken"))
+    expected = tables(runs.run(out=ended, **long))
+    told = summary(ended)
     assert (told["n_rounds"], told["rounds_made"], told["ended_by"]) == (1000, 4, "time_horizon_s")
-    assert expected["rounds.parquet"] == tables(whole.run(n_rounds=4, restart=True))["rounds.parquet"]
-    broken = Runs(scenario, digits, share_out(demo), tmp_path / "broken")
     for until in (1, 3):
-        broken.run(until=until, n_rounds=1000)
-    assert tables(broken.run(n_rounds=1000)) == expected
-    assert names(broken.out) == FILES
-    assert summary(broken.out)["class_accuracy"] == told["class_accuracy"]
+        runs.run(until=until, out=broken, **long)
+    assert tables(runs.run(out=broken, **long)) == expected
+    assert names(broken) == FILES
+    assert summary(broken)["class_accuracy"] == told["class_accuracy"]
 
 
 # Another job
@@ -297,9 +290,6 @@ def test_a_second_job_in_the_folder_is_refused(runs: Runs, unbroken: dict[str, b
     assert tables(runs.run()) == unbroken
 
 
-# Kills. A child of a small process of its own runs the job, so that a life costs no imports.
-
-
 def test_a_file_system_without_locks_is_no_failure(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, unbroken: dict[str, bytes]
 ) -> None:
@@ -313,11 +303,7 @@ def test_a_file_system_without_locks_is_no_failure(
     assert "Operation not supported" in note
 
 
-@pytest.fixture(scope="module")
-def prepared(digits: Dataset, tmp_path_factory: Any) -> Path:
-    path: Path = tmp_path_factory.mktemp("data") / "digits.npz"
-    digits.save(path)
-    return path
+# Kills. A child of a small process of its own runs the job, so that a life costs no imports.
 
 
 def test_killed_jobs_give_the_bytes_of_one_never_killed(prepared: Path, tmp_path: Path) -> None:
@@ -382,40 +368,29 @@ class Mortal:
 # The command
 
 
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
 def test_the_command_stops_with_exit_code_75_and_goes_on(
-    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: Callable[..., tuple[int, str, str]], prepared: Path, tmp_path: Path
 ) -> None:
     def arguments(out: str, *more: str) -> list[str]:
         what = ["--scenario", "demo_small", "--selector", "pause", "--seed", "0", "--rounds", "60"]
         return ["run", *what, "--data", str(prepared), "--out", str(tmp_path / out), *more]
 
-    def run(*command: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["pausefl", *command])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return int(stop.value.code or 0)
-
-    monkeypatch.chdir(ROOT)
     start = [sys.executable, "-c", "from pausefl.cli import main; main()"]
     process = subprocess.Popen(
         [*start, *arguments("out", "--save-every", "0")], stderr=subprocess.PIPE, text=True
     )
-    wait_for(tmp_path / "out" / "state.npz")
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "out" / "state.npz").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert process.returncode == os.EX_TEMPFAIL == 75, said
     assert re.search(r"stopped after round \d+ of 60", said)
-    assert run(*arguments("out"), "--seed", "1") == 2
-    assert "seed = 0 (asked for: 1)" in " ".join(capsys.readouterr().err.split())
-    assert run(*arguments("out")) == 0
-    assert "resuming after round " in capsys.readouterr().err
-    assert run(*arguments("unbroken", "--restart")) == 0
+    code, _, said = command(*arguments("out"), "--seed", "1")
+    assert (code, "seed = 0 (asked for: 1)" in " ".join(said.split())) == (2, True)
+    code, _, said = command(*arguments("out"))
+    assert (code, "resuming after round " in said) == (0, True)
+    assert command(*arguments("unbroken", "--restart"))[0] == 0
     assert tables(tmp_path / "out") == tables(tmp_path / "unbroken")
     assert len(summary(tmp_path / "out")["resumed_from_rounds"]) == 1
 

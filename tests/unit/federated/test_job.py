@@ -15,14 +15,11 @@ import pytest
 import torch
 
 from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 
-FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
+Start = Callable[..., Path]
 ALONE = [
     "round",
     "selection",
@@ -37,28 +34,28 @@ TRAINED = ["train_loss", "accuracy", "loss"]
 
 
 @pytest.fixture
-def start(
-    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
-) -> Callable[..., Path]:
+def start(finish: Callable[..., Path], tmp_path: Path) -> Start:
     """Run three rounds of the demo and return the folder."""
 
     def run(folder: str = "out", selector: str = "pause", **changes: Any) -> Path:
-        out = tmp_path / folder
-        values = {"seed": 0, "n_rounds": 3, "device": "cpu"} | changes
-        run_job(Job(demo, selector, **values), digits, share_out(demo), out)
-        return out
+        return finish(tmp_path / folder, selector, **changes)
 
     return run
 
 
-def files(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+def told(folder: Path) -> dict[str, Any]:
+    """The summary, which is strict JSON: without infinity or NaN."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads((folder / "summary.json").read_text("utf-8"), parse_constant=refuse)
 
 
 @pytest.mark.parametrize("train", [True, False])
-def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> None:
+def test_files_columns_and_types(start: Start, train: bool) -> None:
     out = start("a/new/folder", train=train)
-    assert files(out) == FILES
+    assert {path.name for path in out.iterdir()} == {"rounds.parquet", "ledger.parquet", "summary.json"}
     rounds = pq.read_schema(out / "rounds.parquet")
     assert rounds.names == ALONE + TRAINED * train
     assert rounds.field("round").type == pa.int64()
@@ -77,11 +74,11 @@ def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> Non
     assert pq.read_metadata(out / "ledger.parquet").num_rows == 12
 
 
-def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path], demo: Scenario) -> None:
-    summary = json.loads((start() / "summary.json").read_text(encoding="utf-8"))
+def test_the_summary_tells_what_ran_where_and_how_long(start: Start, demo: Scenario) -> None:
+    summary = told(start())
     assert summary["scenario"] == json.loads(json.dumps(demo.job_settings()))
-    told = [summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device", "n_threads")]
-    assert told == ["pause", 0, 3, True, "cpu", 1]
+    asked = [summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device", "n_threads")]
+    assert asked == ["pause", 0, 3, True, "cpu", 1]
     assert "digits" in summary["dataset_origin"]
     assert summary["label_shares"]["asked"] is None
     assert 0.1 < summary["label_shares"]["smallest"] < summary["label_shares"]["largest"] < 0.4
@@ -95,30 +92,22 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path
     assert 0 < parts <= timings["total"]
     assert summary["peak_memory_bytes"] > 10**7
     assert summary["hardware"]["cores"] >= 1
+    assert told(start("without_privacy", "fedavg_no_privacy"))["scenario"] == summary["scenario"]
 
 
-def test_accuracy_by_class_is_that_of_the_last_model(start: Callable[..., Path], digits: Dataset) -> None:
+def test_accuracy_by_class_is_that_of_the_last_model(start: Start, digits: Dataset) -> None:
     out = start()
-    by_class = json.loads((out / "summary.json").read_text(encoding="utf-8"))["class_accuracy"]
+    by_class = told(out)["class_accuracy"]
     shares = np.bincount(digits.test_y) / len(digits.test_y)
     last = pd.read_parquet(out / "rounds.parquet").accuracy.iloc[-1]
     assert len(by_class) == 10
     assert np.dot(shares, by_class) == pytest.approx(last)
     assert np.ptp(by_class) > 0.01
-    alone = json.loads((start("alone", train=False) / "summary.json").read_text(encoding="utf-8"))
-    assert alone["class_accuracy"] is None
-
-
-def test_the_summary_is_strict_json_even_without_privacy(start: Callable[..., Path]) -> None:
-    def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is not JSON")
-
-    out = start(selector="fedavg_no_privacy")
-    json.loads((out / "summary.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    assert told(start("alone", train=False))["class_accuracy"] is None
 
 
 def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
-    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = start()
     before = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -134,10 +123,21 @@ def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_a_folder_in_the_way_of_a_result_is_named_before_anything_runs(
-    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("file", r"cannot write to output folder .*/file: \w+"),
+        ("file/out", r"cannot write to output folder .*/file/out: \w+"),
+        ("out\udcff", r"out\\udcff': its name must be UTF-8"),  # tables could not be read from there
+        ("taken", r".*/taken/ledger\.parquet"),
+    ],
+)
+def test_a_folder_that_cannot_have_results_is_named_before_anything_runs(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str, message: str
 ) -> None:
     monkeypatch.delattr(Simulation, "run")
-    (tmp_path / "out/ledger.parquet").mkdir(parents=True)
-    with pytest.raises(PauseflError, match=f"{tmp_path}/out/ledger.parquet"):
-        start()
+    (tmp_path / "file").write_text("taken")
+    (tmp_path / "taken/ledger.parquet").mkdir(parents=True)
+    with pytest.raises(PauseflError, match=message):
+        start(folder)
+    assert (tmp_path / "file").read_text() == "taken"

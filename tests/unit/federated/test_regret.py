@@ -1,7 +1,8 @@
 """The pseudo-regret equals an enumeration of every selection, written from the papers alone.
 
 PAUSE v2, eqs. (5), (7), (8), (10), (18) and (22); BSFL, eqs. (4) to (6). Nothing here is taken from the
-library but the selections of a run, the sizes and qualities of the users' data, and the clusters.
+library but the selections of a run, the sizes and qualities of the users' data, the clusters, and the
+expected speeds, which tests/unit/bandit/test_latency.py compares with the integral of their law.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import norm
+from scenarios import changed
 
+from pausefl.bandit.latency import expected_speeds
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
@@ -30,10 +31,8 @@ QUALITY = (0.9, 0.3, 1.0, 0.5, 0.7, 0.2, 0.8, 0.4, 0.6)
 
 
 def scenario_with(demo: Scenario, reward: dict[str, Any]) -> Scenario:
-    document = demo.as_dict()
-    document["network"] |= {"n_users": K, "n_selected": M}
-    document["reward"] = {"n_clusters": None, "overlap_penalty": None, "overlap_latency": None} | reward
-    return Scenario.read(document, "scenario")
+    none = {"n_clusters": None, "overlap_penalty": None, "overlap_latency": None}
+    return changed(demo, network={"n_users": K, "n_selected": M}, reward=none | reward)
 
 
 def simulation_of(scenario: Scenario, selector: str) -> Simulation:
@@ -41,27 +40,6 @@ def simulation_of(scenario: Scenario, selector: str) -> Simulation:
     users = tuple(np.split(order, np.cumsum(SIZES)[:-1]))
     share = Partition(users, np.array(QUALITY), np.arange(0))
     return Simulation(scenario, selector, Streams(SEED), share, Layout(5, 5, 5), None, genie=True)
-
-
-def true_speed(scenario: Scenario, k: int) -> float:
-    """mu_k, the mean of tau_min / max(tau_min, normal), by adaptive quadrature."""
-    net = scenario.network
-    n_fast = net.n_users // 2
-    if k < n_fast:
-        mean = net.latency_floor + (net.fast_latency_max - net.latency_floor) * (k + 1) / n_fast
-    else:
-        rank = (k - n_fast + 1) / (net.n_users - n_fast)
-        mean = net.slow_latency_min + (net.slow_latency_max - net.slow_latency_min) * rank
-    law = norm(mean, net.latency_std)
-    above, _ = quad(
-        lambda x: net.latency_floor / x * law.pdf(x),
-        net.latency_floor,
-        mean + 12 * net.latency_std,
-        epsabs=1e-13,
-        epsrel=1e-13,
-        limit=400,
-    )
-    return float(law.cdf(net.latency_floor) + above)
 
 
 def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[float]:
@@ -72,7 +50,7 @@ def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[flo
     due = [M * w / sum(weights) for w in weights]
     found = reward.make_clusters(K, Streams(SEED))
     clusters = list(range(K)) if found is None else found.tolist()
-    speeds = [true_speed(scenario, k) for k in range(K)]
+    speeds = expected_speeds(scenario.network)
     taken = [0] * K
     regrets = []
     for t, made in enumerate(selections, start=1):
@@ -95,12 +73,6 @@ def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[flo
     return regrets
 
 
-def compared(simulation: Simulation, scenario: Scenario) -> tuple[Any, Any]:
-    rounds = simulation.run(N_ROUNDS).rounds
-    expected = expected_regret(scenario, [users.tolist() for users in rounds["selection"]])
-    return rounds["pseudo_regret"].to_numpy(), np.array(expected)
-
-
 @pytest.mark.parametrize(
     ("selector", "reward"),
     [
@@ -114,15 +86,15 @@ def test_the_regret_is_the_best_of_all_selections_less_the_one_made(
     demo: Scenario, selector: str, reward: dict[str, Any]
 ) -> None:
     scenario = scenario_with(demo, reward)
-    found, expected = compared(simulation_of(scenario, selector), scenario)
+    rounds = simulation_of(scenario, selector).run(N_ROUNDS).rounds
+    expected = np.array(expected_regret(scenario, [users.tolist() for users in rounds["selection"]]))
     assert expected.min() > -1e-12
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rounds["pseudo_regret"], expected, rtol=0, atol=1e-12)
     assert (expected.max() > 0.1) == (selector != "genie")
 
 
 def test_users_that_are_not_m_have_no_regret(demo: Scenario) -> None:
     simulation = simulation_of(scenario_with(demo, R1), "random")
-    assert simulation.regret is not None
     for n in (0, M - 1, M + 1):
         assert math.isnan(simulation.regret.of(np.arange(n), simulation.history))
     assert simulation.regret.of(np.arange(M), simulation.history) >= 0

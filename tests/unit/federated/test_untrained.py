@@ -57,7 +57,6 @@ def test_sizes_that_labels_decide_on_are_not_guessed(
 
 def test_a_geometric_budget_keeps_all_users_however_long(demo: Scenario) -> None:
     """Of a job they are left out where noise would leave float32; here after four participations."""
-    assert demo.privacy is not None
     scenario = demo.replace(privacy=demo.privacy.replace(decay=20.0))
     simulation = selection_only(scenario, "random", 0)
     rounds = simulation.run(50).rounds

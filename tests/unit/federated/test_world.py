@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pausefl
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
@@ -55,9 +52,7 @@ def test_a_round_with_a_failure_lasts_as_long_as_the_timeout_and_budgets_are_spe
     assert simulation.ledger.participations.sum() == 3 * 80
 
 
-def test_whoever_does_not_answer_changes_no_model(
-    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition]
-) -> None:
+def test_whoever_does_not_answer_changes_no_model(demo: Scenario) -> None:
     """With everyone asked and a rate of failures, the aggregate is of those who answered."""
     failing = world(demo, failures="random", failure_rate=0.5, round_latency_max=1.5).replace(privacy=None)
     some = pausefl.run(failing, "fedavg_no_privacy", 0, n_rounds=3, progress=False)

@@ -1,4 +1,4 @@
-"""Clipping bounds every update, and the noise is as wide as its guarantee asks."""
+"""What leaves a user: clipping bounds every update, and the noise is as wide as its guarantee asks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from pausefl.privacy import CoordinateMechanism, Mechanism, VectorMechanism
-from pausefl.settings import PrivacySettings
+from pausefl.errors import PrivacyError
+from pausefl.privacy import CoordinateMechanism, Mechanism, Protection, SimulatedSampler, VectorMechanism
+from pausefl.streams import Streams
 
 Vector = NDArray[np.float32]
 updates = arrays(
@@ -51,11 +52,8 @@ def test_no_two_clipped_updates_are_further_apart_than_the_sensitivity(
     assert np.abs(a - b).sum() <= mechanism.sensitivity
 
 
-def test_an_update_of_less_than_the_norm_is_left_as_it_is() -> None:
+def test_a_longer_update_keeps_its_direction_and_gets_the_norm_and_others_are_left() -> None:
     np.testing.assert_array_equal(clipped(VectorMechanism(1.0), [0.5, -0.25]), np.float32([0.5, -0.25]))
-
-
-def test_a_longer_update_keeps_its_direction_and_gets_the_norm() -> None:
     found = clipped(VectorMechanism(1.0), [3, -1, 0])
     np.testing.assert_allclose(found, [0.75, -0.25, 0], rtol=1e-6)
 
@@ -71,11 +69,41 @@ def test_an_update_costs_as_much_as_its_coordinates_or_its_norm() -> None:
     assert VectorMechanism(0.012).update_epsilon(40.0, 170_474) == 40
 
 
-def test_settings_name_the_mechanism() -> None:
-    coordinate = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012).make_mechanism()
-    assert isinstance(coordinate, CoordinateMechanism)
-    assert coordinate.sensitivity == 0.012
-    vector = PrivacySettings(epsilon_total=40, decay=0.04, mechanism="vector", clip_norm=3.0)
-    made = vector.make_mechanism()
-    assert isinstance(made, VectorMechanism)
-    assert made.sensitivity == 6.0
+# Both together
+
+
+def protection(n: int = 3, mechanism: CoordinateMechanism | VectorMechanism | None = None) -> Protection:
+    return Protection(mechanism or CoordinateMechanism(0.5), SimulatedSampler(Streams(0)), n)
+
+
+@pytest.mark.parametrize("mechanism", [CoordinateMechanism(0.5), VectorMechanism(0.5)])
+def test_a_release_is_the_clipped_update_and_the_noise(
+    mechanism: CoordinateMechanism | VectorMechanism,
+) -> None:
+    update = np.float32([1, -2, 0.1, 7, 8])
+    given, expected = protection(3, mechanism), update[:3].copy()
+    noise = given.noise(2.0, user=4, round=5)
+    mechanism.clip(expected)
+    given.release(update, noise, 2.0, user=4, round=5)
+    np.testing.assert_allclose(update[:3], expected + noise, rtol=1e-6)
+    np.testing.assert_array_equal(update[3:], [7, 8])  # not protected
+
+
+def test_noise_is_that_of_the_user_and_the_round_with_the_scale_of_the_budget() -> None:
+    given = protection(1000)
+    noise = given.noise(1.0, user=1, round=1)
+    np.testing.assert_array_equal(given.noise(1.0, user=1, round=1), noise)
+    np.testing.assert_allclose(given.noise(0.25, user=1, round=1), 4 * noise, rtol=1e-6)
+    for user, round in ((2, 1), (1, 2), (0, 1)):
+        assert (given.noise(1.0, user=user, round=round) != noise).mean() > 0.99
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 4])
+def test_an_update_that_is_not_finite_is_refused_by_name_and_left_alone(broken: float, place: int) -> None:
+    update = np.float32([1, -2, 0.1, 7, 8])
+    update[place] = broken
+    kept, given = update.copy(), protection(3)
+    with pytest.raises(PrivacyError, match=r"user 4, round 5: .* nothing of it is released"):
+        given.release(update, given.noise(1.0, 4, 5), 1.0, user=4, round=5)
+    np.testing.assert_array_equal(update, kept)

@@ -101,12 +101,6 @@ def test_coordinates_are_independent() -> None:
             assert stats.pearsonr(series[lag:], series[:-lag]).pvalue > 1e-5
 
 
-@pytest.mark.parametrize("scale", [1e-3, 0.4, 7.0])
-def test_noise_has_its_scale(scale: float) -> None:
-    noise = SimulatedSampler(Streams(0)).sample(N, scale, 0, 1)
-    np.testing.assert_allclose(noise, draws(N, 0, 1) * np.float32(scale), rtol=1e-6)
-
-
 # From the operating system
 
 

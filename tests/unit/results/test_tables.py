@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
+from pausefl.results.markdown import table, to_latex
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of
@@ -46,8 +48,8 @@ def write(tmp_path: Path, made_up_runs: None) -> WriteRun:
     return one
 
 
-def summary_of(runs: dict[Experiment, Path]) -> pd.DataFrame:
-    read = read_runs(runs)
+def summary_of(*runs: tuple[Experiment, Path]) -> pd.DataFrame:
+    read = read_runs(dict(runs))
     return tables.summarise(rounds_of(read.values()), {key: run.summary for key, run in read.items()})
 
 
@@ -97,14 +99,11 @@ def test_summary_by_hand(write: WriteRun) -> None:
     # Accuracy 0.02 t: the average over rounds t-9 .. t is 0.02 (t - 4.5), so 0.31 at the end.
     ramp = [0.02 * t for t in range(1, 21)]
     fall = [0.8] * 10 + [0.1] * 10
-    runs = dict(
-        [
-            write("pause", 0, ramp, round_s=2.0),
-            write("fastest", 0, fall),
-            write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
-        ]
+    table = summary_of(
+        write("pause", 0, ramp, round_s=2.0),
+        write("fastest", 0, fall),
+        write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
     )
-    table = summary_of(runs)
     pause, fastest = row_of(table, "pause"), row_of(table, "fastest")
     assert pause["final_accuracy"] == pytest.approx(0.31)
     assert pause["target_accuracy"] == pytest.approx(0.9 * 0.31)
@@ -147,35 +146,30 @@ def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str
 
 def test_sparse_evaluation(write: WriteRun) -> None:
     accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
-    run = summary_of(dict([write("pause", 0, accuracy)])).iloc[0]
+    run = summary_of(write("pause", 0, accuracy)).iloc[0]
     # Evaluated at 5, 10, 15, 20; a window of 10 rounds holds two evaluations: (0.3 + 0.4) / 2.
     assert run["final_accuracy"] == pytest.approx(0.35)
     assert run["seconds_to_target"] == 20.0
 
 
 def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
-    runs = dict(
-        [
-            write("pause", 0, [0.5] * 20),
-            write("pause", 1, [0.4] * 20),
-            write("random", 0, [0.3] * 20),
-            write("random", 1, [0.3] * 20),
-            write("sa_pause_v1", 0, [0.6] * 20),
-        ]
+    table = summary_of(
+        write("pause", 0, [0.5] * 20),
+        write("pause", 1, [0.4] * 20),
+        write("random", 0, [0.3] * 20),
+        write("random", 1, [0.3] * 20),
+        write("sa_pause_v1", 0, [0.6] * 20),
     )
-    assert summary_of(runs)["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
+    assert table["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
 
 
 def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
-    runs = dict(
-        [
-            write("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
-            write("fedavg", 1, [0.6] * 20),
-            write("pause", 0, [0.5] * 20),
-            write("pause", 1, [0.5] * 20),
-        ]
+    table = summary_of(
+        write("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
+        write("fedavg", 1, [0.6] * 20),
+        write("pause", 0, [0.5] * 20),
+        write("pause", 1, [0.5] * 20),
     )
-    table = summary_of(runs)
     assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
     text = tables.to_markdown(tables.by_selector(table))
@@ -183,14 +177,12 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
 
 
 def test_across_seeds_by_hand(write: WriteRun) -> None:
-    runs = dict(
-        [
-            write("random", 0, [0.2] * 20),
-            write("pause", 0, [0.4] * 20, round_s=1.0),
-            write("pause", 1, [0.6] * 20, round_s=3.0),
-        ]
+    table = summary_of(
+        write("random", 0, [0.2] * 20),
+        write("pause", 0, [0.4] * 20, round_s=1.0),
+        write("pause", 1, [0.6] * 20, round_s=3.0),
     )
-    across = tables.by_selector(summary_of(runs))
+    across = tables.by_selector(table)
     assert across["selector"].tolist() == ["pause", "random"]
     pause, random = row_of(across, "pause"), row_of(across, "random")
     assert pause["final_accuracy_mean"] == pytest.approx(0.5)
@@ -211,7 +203,7 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
         rounds = pd.read_parquet(folder / "rounds.parquet")
         loss = np.arange(20.0, 0, -1) + seed if selector == "pause" else np.full(20, 0.25)
         rounds.assign(loss=loss).to_parquet(folder / "rounds.parquet")
-    table = summary_of(runs)
+    table = summary_of(*runs.items())
     assert table["final_accuracy"].isna().all()
     assert table["target_accuracy"].isna().all()
     assert table["seconds_to_target"].isna().all()
@@ -223,3 +215,19 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
     rows = tables.to_markdown(across).splitlines()[2:4]
     assert rows[0].startswith("| `pause` | – | – | 6.0000 ± 0.7071 | – | 1.000 ± 0.000 |")
     assert rows[1].startswith("| `bsfl` | – | – | 0.2500 ± 0.0000 | – |")
+
+
+def test_cells_stay_in_their_columns() -> None:
+    html = MarkdownIt("commonmark").enable("table").render(table(["a", "b"], [["x|y", "two\nlines"]], "lr"))
+    assert '<td style="text-align:left">x|y</td>' in html
+    assert '<td style="text-align:right">two lines</td>' in html
+
+
+def test_a_page_is_a_table_for_latex() -> None:
+    page = "**Demo.**\n\n"
+    page += "| Selector | Leakage (ε) | % |\n| :-- | --: | --: |\n| `a_b` | **1 ± 2** |  |\n\nA note."
+    lines = to_latex(page).splitlines()
+    assert lines[:2] == ["% Demo.", "% A note."]
+    assert lines[2] == r"\begin{tabular}{lrr}"
+    assert r"Selector & \begin{tabular}[b]{@{}r@{}}Leakage\\($\varepsilon$)\end{tabular} & \% \\" in lines
+    assert r"\texttt{a\_b} & \textbf{1 $\pm$ 2} &  \\" in lines

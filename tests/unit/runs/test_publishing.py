@@ -11,15 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
 from pausefl.runs.collected import LINES, read_runs, run_folder, write, write_table
 from pausefl.runs.publishing import publish_runs, publish_study
 from pausefl.runs.run import Run
-from pausefl.settings import Experiment, Scenario
+from pausefl.settings import Experiment
 
 NAME = "demo_small"
 PAUSE, LATER, RANDOM, UNTRAINED = (
@@ -30,19 +26,15 @@ Runs = dict[Experiment, Run]
 
 
 @pytest.fixture(scope="module")
-def made(
-    demo: Scenario,
-    digits: Dataset,
-    share_out: Callable[..., Partition],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Runs:
+def made(finish: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Four finished runs, of which one was not trained."""
-    root, folders = tmp_path_factory.mktemp("runs"), {}
-    for run in (RANDOM, LATER, UNTRAINED, PAUSE):
-        folders[run] = run_folder(root, run)
-        job = Job(demo, run.selector, run.seed, 4, run != UNTRAINED, device="cpu")
-        run_job(job, digits, share_out(demo, run.seed), folders[run])
-    return read_runs(folders)
+    root = tmp_path_factory.mktemp("runs")
+    return read_runs(
+        {
+            run: finish(run_folder(root, run), run.selector, run.seed, 4, train=run != UNTRAINED)
+            for run in (RANDOM, LATER, UNTRAINED, PAUSE)
+        }
+    )
 
 
 @pytest.fixture

@@ -6,17 +6,13 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
+from scenarios import changed
 
 import pausefl
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
 from pausefl.runs.collected import read_run, write
 from pausefl.runs.run import rounds_made
 from pausefl.settings import Scenario
@@ -34,15 +30,6 @@ def unpacked(run: str, folder: Path) -> Path:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return unpacked("pause/seed-0", tmp_path / "run")
-
-
-def edit(run: Path, change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Change the summary of a run."""
-    path = run / "summary.json"
-    summary: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    change(summary)
-    path.write_text(json.dumps(summary), "utf-8")
-    return summary
 
 
 @pytest.mark.parametrize(
@@ -63,11 +50,10 @@ def test_files_of_another_run_are_refused(run: Path, other: str, files: list[str
 
 
 @pytest.fixture
-def ended(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
+def ended(finish: Callable[..., Path], demo: Scenario, tmp_path: Path) -> Path:
     """A run of today that its time horizon ended."""
-    scenario = demo.replace(training=demo.training.replace(time_horizon_s=2.5, evaluate_every=3))
-    run_job(Job(scenario, "pause", 0, 100, device="cpu"), digits, share_out(demo), tmp_path / "ended")
-    return tmp_path / "ended"
+    scenario = changed(demo, training={"time_horizon_s": 2.5, "evaluate_every": 3})
+    return finish(tmp_path / "ended", "pause", n_rounds=100, scenario=scenario)
 
 
 def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
@@ -80,7 +66,9 @@ def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
 
 @pytest.mark.parametrize("horizon", [None, 0.9, 100.0])
 def test_a_run_that_does_not_end_at_its_horizon_is_refused(ended: Path, horizon: float | None) -> None:
-    edit(ended, lambda summary: summary["scenario"]["training"].update(time_horizon_s=horizon))
+    summary = json.loads((ended / "summary.json").read_text("utf-8"))
+    summary["scenario"]["training"]["time_horizon_s"] = horizon
+    (ended / "summary.json").write_text(json.dumps(summary), "utf-8")
     with pytest.raises(PauseflError, match="does not end where"):
         read_run(ended)
 

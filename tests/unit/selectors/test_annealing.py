@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from neighbourhoods import (
-    Graph,
-    Order,
-    distribution,
-    graph,
-    slow_anneal,
-)
+from hypothesis import given
+from hypothesis import strategies as st
+from neighbourhoods import distribution, graph, moves, neighbours, slow_anneal
 from numpy.typing import NDArray
-from oracles import Concave, random_history, random_problem, worth
-from scipy import stats
+from oracles import Concave, random_history, worth
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import (
@@ -28,7 +24,7 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     generalization,
 )
-from pausefl.selectors.annealing import anneal
+from pausefl.selectors.listing import walk
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
 
@@ -40,8 +36,6 @@ R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
 QUALITY = QualityReward(2.0, 2.0, 0.0)
 CONCAVE = Concave(2.0, 2.0, 5.0)
 REWARDS: dict[str, Reward] = {"r1": R1, "r2": R2, "bsfl": QUALITY, "concave": CONCAVE}
-KINDS = ("r1", "r2", "convex", "any costs")
-
 every_selector = pytest.mark.parametrize("cls", ALL)
 every_reward = pytest.mark.parametrize("reward", REWARDS)
 
@@ -63,78 +57,15 @@ def whole(select: Annealer, history: History) -> tuple[Objective, History, NDArr
     return Objective.of(history, select.reward, select.bound(history), users), history, users
 
 
-def ranked(cls: type[Annealer], history: History, reward: str = "r1") -> list[Order]:
-    return [np.argsort(values).tolist() for values in lists(cls, history, reward)]
-
-
-def random_orders(rng: np.random.Generator, n_lists: int, n_users: int) -> list[Order]:
-    return [rng.permutation(n_users).tolist() for _ in range(n_lists)]
-
-
-def split(rng: np.random.Generator, members: Any, n_users: int) -> tuple[list[int], list[int]]:
-    """Members and outsiders, in any order."""
-    outside = sorted(set(range(n_users)) - set(members))
-    return rng.permutation(list(members)).tolist(), rng.permutation(outside).tolist()
-
-
-def exact_problem(rng: np.random.Generator, kind: str) -> Objective:
-    """Of more users than are selected, with sums that are exact and many ties."""
-    while True:
-        objective = random_problem(rng, "convex" if kind == "any costs" else kind)
-        if objective.n_selected < len(objective.bound):
-            break
-    if kind == "any costs":
-        objective = dataclasses.replace(objective, costs=rng.permutation(objective.costs))
-    return objective
-
-
-def walk(
-    objective: Objective,
-    orders: list[Order],
-    members: Any,
-    outsiders: Any,
-    scale: float,
-    n_iterations: int,
-    rng: np.random.Generator,
-) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """The best selection, the energies, and the last members and outsiders."""
-    n_users, energies = len(objective.bound), np.empty(n_iterations)
-    inside, outside = np.array(members), np.array(outsiders)
-    best = anneal(
-        np.argsort(objective.bound),
-        np.array(orders, np.int64).reshape(len(orders), n_users),
-        objective.bound,
-        objective.score,
-        objective.cluster,
-        objective.costs,
-        inside,
-        outside,
-        scale,
-        n_iterations,
-        rng,
-        energies,
-    )
-    return sorted(best.tolist()), energies, inside, outside
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int) -> None:
-    rng = np.random.default_rng([7, n_lists])
-    moved = 0
-    for seed in range(120):
-        objective = exact_problem(rng, kind)
-        n_users, m = len(objective.bound), objective.n_selected
-        orders = random_orders(rng, n_lists, n_users)
-        members, outsiders = split(rng, rng.permutation(n_users)[:m].tolist(), n_users)
-        scale = float(rng.choice([0.05, 0.5, 5.0]))
-        given = (objective, orders, members, outsiders, scale, 15)
-        expected, energies = slow_anneal(*given, np.random.default_rng(seed))
-        best, made, inside, _ = walk(*given, np.random.default_rng(seed))
-        assert best == expected
-        np.testing.assert_array_equal(made, energies)
-        moved += sorted(inside.tolist()) != sorted(members)
-    assert moved > 60
+@given(st.integers(0, 2**32), st.integers(0, 3))
+def test_moves_of_the_slow_search_lead_to_the_papers_neighbours(seed: int, n_lists: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_users = int(rng.integers(2, 9))
+    m, drawn = int(rng.integers(1, n_users)), rng.permutation(n_users).tolist()
+    orders = [rng.permutation(n_users).tolist() for _ in range(n_lists)]
+    swaps = moves(orders, drawn[:m], drawn[m:])
+    reached = {frozenset(drawn[:m]) - {drawn[place]} | {entering} for place, entering in swaps}
+    assert reached == neighbours(frozenset(drawn[:m]), n_users, orders)
 
 
 @every_selector
@@ -175,49 +106,6 @@ def test_the_objective_is_the_papers(cls: type[Annealer]) -> None:
         assert worth(objective, users) == pytest.approx(expected)
 
 
-def a_small_search(
-    cls: type[Annealer], history: History, reward: str, part: float
-) -> tuple[Any, Any, Graph, float]:
-    """Two of five users; the temperature is ``part`` of the largest difference of energies by ln(1 + j)."""
-    select = make(cls, REWARDS[reward])
-    given = whole(select, history)
-    energies = [worth(given[0], s) for s in combinations(range(5), 2)]
-    assert np.diff(np.sort(energies)).min() > 1e-6
-    scale = part * float(np.ptp(energies))
-    select.temperature_divisor = select.largest_gap(*given) / scale
-    return select, given, graph(5, 2, ranked(cls, history, reward)), scale
-
-
-def where_it_ends(
-    select: Any, given: Any, edges: Graph, n_iterations: int, n_runs: int, seed: int
-) -> NDArray[np.int64]:
-    """How often each vertex is the state after the last iteration."""
-    values = np.array([worth(given[0], tuple(v)) for v in edges])
-    energies, rng = np.empty(n_iterations), np.random.default_rng(seed)
-    found = np.zeros(len(values), np.int64)
-    for _ in range(n_runs):
-        select.anneal(*given, rng, n_iterations, energies)
-        found[np.abs(values - energies[-1]).argmin()] += 1
-    return found
-
-
-@every_selector
-@pytest.mark.parametrize(("reward", "n_iterations"), [("r1", 1), ("r2", 50), ("concave", 4)])
-def test_the_state_has_the_law_of_the_exact_chain(
-    cls: type[Annealer], reward: str, n_iterations: int
-) -> None:
-    history = random_history(np.random.default_rng(3), 5, 2)
-    select, given, edges, scale = a_small_search(cls, history, reward, 0.7)
-    found = where_it_ends(select, given, edges, n_iterations, 3000, seed=13)
-    expected = 3000 * distribution(given[0], edges, scale, n_iterations)
-    rare = expected < 10
-    found, expected = (np.append(n[~rare], n[rare].sum()) for n in (found, expected))
-    assert len(found) > 4
-    if expected[-1] < 10:
-        found, expected = (np.append(n[:-2], n[-2:].sum()) for n in (found, expected))
-    assert stats.chisquare(found, expected).pvalue > 1e-4
-
-
 def test_the_temperature_of_plain_annealing_is_that_of_the_paper() -> None:
     history = random_history(np.random.default_rng(16), 7, 3, 2)
     for reward, penalty in ((R1, 0.0), (R2, 3 * 2.0 * 0.25)):
@@ -240,3 +128,30 @@ def test_no_two_energies_differ_by_more_than_the_largest_gap(cls: type[Annealer]
         objective, *given = whole(select, history)
         energies = [worth(objective, s) for s in combinations(range(n_users), m)]
         assert np.ptp(energies) <= select.largest_gap(objective, *given)
+
+
+# The walk that lists neighbours
+
+N_USERS, M = 6, 3
+
+
+def instance(seed: int, n_lists: int) -> tuple[Objective, tuple[np.ndarray, ...]]:
+    rng = np.random.default_rng(seed)
+    criteria = tuple(rng.random(N_USERS) for _ in range(n_lists))
+    nobody = np.zeros(N_USERS, np.int64)
+    return Objective(rng.random(N_USERS), rng.random(N_USERS), nobody, np.zeros(M)), criteria
+
+
+@pytest.mark.parametrize("n_lists", [0, 1, 2])
+def test_the_last_vertex_of_a_walk_that_lists_neighbours_has_the_law_of_the_exact_chain(n_lists: int) -> None:
+    objective, criteria = instance(3, n_lists)
+    edges = graph(N_USERS, M, [np.argsort(values).tolist() for values in criteria])
+    n, n_iterations, scale = 4000, 8, 0.5
+    wanted = distribution(objective, edges, scale, n_iterations)
+    ends = [
+        walk(objective, criteria, scale, n_iterations, np.random.default_rng(seed)).energies[-1]
+        for seed in range(n)
+    ]
+    for vertex, probability in zip(edges, wanted, strict=True):
+        held = np.isclose(ends, worth(objective, tuple(vertex))).mean()
+        assert abs(held - probability) < 5 * math.sqrt(probability * (1 - probability) / n) + 1e-9

@@ -38,12 +38,6 @@ def slow_worth(cls: type[CsUcb], past: list[Round], sizes: list[int], m: int, la
     return np.array([0.5 * estimate[k] + 0.5 * slow_queue(past, k, sizes, m) for k in everyone])
 
 
-def draw_round(users: Any, rng: np.random.Generator) -> Feedback:
-    """Higher numbers are slower, some slower than tau_max; everyone's reward varies."""
-    latency = 0.1 * (users + 1) + rng.uniform(0, 0.4, len(users))
-    return Feedback(users, latency, np.ones(len(SIZES)))
-
-
 @pytest.mark.parametrize("cls", [CsUcb, CsUcbQ])
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("all_there", [True, False])
@@ -64,7 +58,9 @@ def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_th
         if cls is CsUcbQ and past:
             queue = [slow_queue(past, k, SIZES, m) for k in range(8)]
             np.testing.assert_allclose(select.queue, queue, atol=1e-12)  # type: ignore[attr-defined]
-        told = draw_round(users, rng)
+        # Higher numbers are slower, some slower than tau_max; everyone's reward varies.
+        latency = 0.1 * (users + 1) + rng.uniform(0, 0.4, m)
+        told = Feedback(users, latency, np.ones(len(SIZES)))
         select.observe(told, history)
         history.observe(told)
         past.append((users.tolist(), told.latency.tolist()))

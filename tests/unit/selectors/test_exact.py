@@ -1,7 +1,8 @@
-"""The exact search: equal to enumeration where that is possible, to a solver or a naive sweep where not."""
+"""The exact search: equal to enumeration where that is possible, to a solver where not; and enumeration."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +20,7 @@ from oracles import (
     solved_by_milp,
     worth,
 )
+from scipy import stats
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import (
@@ -27,10 +29,10 @@ from pausefl.bandit.rewards import (
     QualityReward,
     Reward,
     confidence_bound,
-    generalization,
 )
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.selectors.brute import BrutePause
+from pausefl.selectors.enumeration import enumerate_selections
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.pause import Bsfl, Pause
 from pausefl.selectors.search import Objective, Search
@@ -144,16 +146,11 @@ def test_bsfl_maximises_speed_and_generalisation_alone(reward: str) -> None:
     select, differ = Bsfl(REWARDS[reward], 3.0), 0
     for _ in range(40):
         history = random_history(rng)
-        bound = confidence_bound(history, 3.0)
-        weight = history.quality * history.data_size if reward == "bsfl" else history.data_size
-        g = generalization(history, 2.0, weight)
-        overlaps = {s: 3 - len(set(history.cluster[list(s)].tolist())) for s in combinations(range(9), 3)}
-        values = {
-            s: min(bound[list(s)]) + 2.0 / 3 * sum(g[list(s)]) - (0.5 * overlaps[s] if reward == "r2" else 0)
-            for s in overlaps
-        }
+        used = REWARDS[reward].without_privacy()
+        best, lead = best_by_definition(history, used, confidence_bound(history, 3.0))
         chosen = tuple(select(history, rng).tolist())
-        assert values[chosen] == pytest.approx(max(values.values()), abs=1e-9)
+        assert lead > 1e-9
+        assert chosen == best
         differ += chosen != tuple(Pause(REWARDS[reward], 3.0)(history, rng).tolist())
     assert (differ > 5) is (reward != "bsfl")
 
@@ -166,3 +163,54 @@ def test_the_exact_search_refuses_a_penalty_that_is_not_convex(cls: type[Pause])
     unseen = History.empty(np.full(4, 10), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
     with pytest.raises(ConfigError, match="Concave is not convex"):
         cls(Concave(2.0, 2.0, 5.0), 1.0)(unseen, np.random.default_rng(0))
+
+
+# The search that values every selection
+
+BRUTE = BrutePause(R1, 1.0)
+UNUSED = random_history(np.random.default_rng(0))
+
+
+def enumerated(objective: Objective, seed: int = 0) -> tuple[int, ...]:
+    users = np.arange(len(objective.bound))
+    chosen = BRUTE.search(objective, UNUSED, users, np.random.default_rng(seed))
+    return tuple(sorted(chosen.tolist()))
+
+
+def test_brute_force_finds_an_optimum_whatever_the_penalty() -> None:
+    rng = np.random.default_rng(1)
+    not_convex = 0
+    for seed in range(1000):
+        given = random_problem(rng, KINDS[seed % len(KINDS)])
+        costs = rng.permutation(given.costs)
+        objective = problem(given.bound, given.score, len(costs), given.cluster, costs)
+        assert enumerated(objective, seed) in maximisers(objective), objective
+        not_convex += not objective.is_convex
+    assert not_convex > 100
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        problem([1] * 5, [0] * 5, 2),
+        problem([2, 2, 1, 1, 1], [0, 0, 1, 1, 0], 1),
+        problem([0, 0, 0, 1, 1], [2, 1, 1, 1, 1], 2),
+        problem([1] * 5, [0] * 5, 3, [0, 0, 1, 1, 1], [0, 1, 1]),
+        problem([1] * 6, [0] * 6, 3, [0, 0, 0, 1, 1, 1], [2, 1, 0]),
+    ],
+)
+def test_all_tied_selections_are_equally_likely(objective: Objective) -> None:
+    values = objective.bound, objective.score, objective.cluster, objective.costs
+    in_order = Counter(
+        tuple(enumerate_selections(*values, np.random.default_rng(seed))) for seed in range(3000)
+    )
+    for made in (in_order, Counter(enumerated(objective, seed) for seed in range(3000))):
+        assert set(made) == maximisers(objective)
+        assert stats.chisquare(list(made.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("n_users", "m"), [(60, 6), (1000, 990)])
+def test_too_many_selections_are_refused_naming_the_alternative(n_users: int, m: int) -> None:
+    history = random_history(np.random.default_rng(0), n_users, m)
+    with pytest.raises(ConfigError, match=rf"selections of {m} out of {n_users} users.* Use pause,"):
+        BRUTE(history, np.random.default_rng(0))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import Round, fedcs_largest, tifl_chances
+from oracles import Round, assert_chances, fedcs_largest, tifl_chances
+from scenarios import changed
 from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
@@ -40,24 +41,17 @@ def play(select: Any, history: History, rng: np.random.Generator) -> Round:
 @pytest.mark.parametrize("n_tiers", [3, 4])
 @pytest.mark.parametrize("all_there", [True, False])
 def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(n_tiers: int, all_there: bool) -> None:
-    rng, history, n_streams = np.random.default_rng(0), start(), 300
-    select = Tifl(n_tiers)
+    rng, history, select = np.random.default_rng(0), start(), Tifl(n_tiers)
     past: list[Round] = []
-    n_users_profiled = 0
+    n_rounds_with_tiers = 0
     for _ in range(40):
         if not all_there:
             history.available = some(rng)
         there = np.flatnonzero(history.available).tolist()
-        chances = np.array(tifl_chances(past, there, N_USERS, M, n_tiers))
-        assert chances.sum() == pytest.approx(M)
-        made = [select(history, np.random.default_rng([len(past), seed])) for seed in range(n_streams)]
-        counts = np.bincount(np.concatenate(made), minlength=N_USERS)
-        assert not counts[chances == 0].any()
-        deviation = np.sqrt(n_streams * chances * (1 - chances).clip(0))
-        assert (np.abs(counts - n_streams * chances) <= 5 * deviation + 1e-9).all()
-        n_users_profiled += len(select.tier) > 0
+        assert_chances(select, history, tifl_chances(past, there, N_USERS, M, n_tiers), 300)
+        n_rounds_with_tiers += len(select.tier) > 0
         past.append(play(select, history, rng))
-    assert n_users_profiled > 20
+    assert n_rounds_with_tiers > 20
 
 
 def test_fedcs_selects_the_largest_set_that_meets_the_deadline() -> None:
@@ -83,10 +77,6 @@ def test_fedcs_draws_its_candidates_uniformly() -> None:
     assert stats.chisquare(np.bincount(np.concatenate(made), minlength=N_USERS)).pvalue > 1e-4
 
 
-def with_selection(scenario: Scenario, **values: Any) -> Scenario:
-    return scenario.replace(selection=scenario.selection.replace(**values))
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -97,4 +87,4 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 )
 def test_impossible_constants_are_refused(demo: Scenario, values: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        with_selection(demo, **values)
+        changed(demo, selection=values)

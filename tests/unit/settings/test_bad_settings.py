@@ -14,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from scenarios import SCENARIOS, configuration, row
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
@@ -24,7 +25,6 @@ from pausefl.settings.scenario import Scenario
 from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
-SCENARIOS = ROOT / "config" / "scenarios"
 
 #: Wrong values for each type of a key.
 WRONG: dict[str, list[Any]] = {
@@ -55,23 +55,12 @@ def load_scenario_text(folder: Path, content: bytes) -> None:
     """What every command does with a configuration of one row whose scenario has this text."""
     (folder / "scenarios").mkdir(exist_ok=True)
     (folder / "scenarios" / "mine.yaml").write_bytes(content)
-    check_table(load_config(configuration() | {"scenarios": str(folder / "scenarios")}, "config.yaml"))
-
-
-def configuration() -> dict[str, Any]:
-    row = {"scenario": "mine", "selectors": ["random"], "seeds": [0]}
-    document = {"data_root": "data/raw", "download": False, "image_folders": {}}
-    return document | {"scenarios": str(SCENARIOS), "studies": None, "experiments": [row]}
+    document = configuration(row("mine", "random"), scenarios=str(folder / "scenarios"))
+    check_table(load_config(document, "config.yaml"))
 
 
 def load_scenario_of(folder: Path, document: Any) -> None:
     load_scenario_text(folder, yaml.safe_dump(document, sort_keys=False).encode())
-
-
-def load_configuration(folder: Path, document: Any) -> None:
-    path = folder / "config.yaml"
-    path.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
-    check_table(load_config(read_yaml(path), str(path)))
 
 
 def load_with(name: str, read: Callable[[Path, Path], object]) -> Callable[[Path, Any], None]:
@@ -109,17 +98,12 @@ def changed(document: Any, path: tuple[Any, ...], what: str, value: Any) -> Any:
     return document
 
 
-def loads_or_is_refused(load: Callable[[], None]) -> None:
-    try:
-        load()
-    except PauseflError as refused:
-        assert 0 < len(str(refused)) < 3000  # noqa: PT017 - a refusal is one of two right ends
-        assert "Traceback" not in str(refused)  # noqa: PT017
-
-
 DOCUMENTS: dict[str, tuple[Callable[[], Any], Callable[[Path, Any], None]]] = {
     "scenario": (scenario, load_scenario_of),
-    "configuration": (lambda: read_yaml(ROOT / "config/demo.yaml"), load_configuration),
+    "configuration": (
+        lambda: read_yaml(ROOT / "config/demo.yaml"),
+        load_with("config.yaml", lambda path, _: check_table(load_config(read_yaml(path), str(path)))),
+    ),
     "studies": (
         lambda: {k: dict([*v.items()][:1]) for k, v in read_yaml(ROOT / "config/studies.yaml").items()},
         load_with("studies.yaml", load_studies),
@@ -141,7 +125,11 @@ def test_any_change_of_a_document_loads_or_is_refused(kind: str, tmp_path: Path,
         path = data.draw(st.sampled_from([*places(document)] or [("extra",)]))
         what = data.draw(st.sampled_from(["replaced", "left out", "misspelt"]))
         document = changed(document, path, what, data.draw(VALUES))
-    loads_or_is_refused(lambda: load(tmp_path, document))
+    try:
+        load(tmp_path, document)
+    except PauseflError as refused:
+        assert 0 < len(str(refused)) < 3000  # noqa: PT017 - a refusal is one of two right ends
+        assert "Traceback" not in str(refused)  # noqa: PT017
 
 
 def typed_keys() -> list[tuple[tuple[str, ...], str]]:
@@ -210,3 +198,27 @@ def test_what_is_no_file_of_settings_is_refused_and_named(tmp_path: Path, name: 
     read = {"studies.yaml": load_studies, "claims.yaml": load_claims}.get(name, lambda at, _: read_yaml(at))
     with pytest.raises(PauseflError, match=name):
         read(path, SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "key 'a' is there twice: in line 1 and in line 3"),
+        ("a:\n  - b: 1\n    b: 2\n", "key 'b' is there twice"),
+        ("a: " + "9" * 5000, "not valid YAML"),
+    ],
+)
+def test_what_no_file_of_settings_has(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        read_yaml(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert words in str(refused.value)
+
+
+def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: [*a, *a]\n", encoding="utf-8")
+    a = {"x": 1, "y": 2}
+    assert read_yaml(path) == {"a": a, "b": {"x": 3, "y": 2}, "c": [a, a]}

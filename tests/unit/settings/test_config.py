@@ -7,87 +7,64 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scenarios import SCENARIOS, configuration, row
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_table
 from pausefl.settings import Experiment, load_config, load_scenario, read_yaml, scenario_names
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
-
-
-def configuration(**row: Any) -> dict[str, Any]:
-    experiment = {"scenario": "demo_small", "selectors": ["pause"], "seeds": [0]} | row
-    return {
-        "data_root": "data/raw",
-        "download": False,
-        "image_folders": {},
-        "scenarios": str(FOLDER),
-        "studies": None,
-        "experiments": [experiment],
-    }
 
 
 def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_selectors() -> None:
     """But for enumeration, which finds what the exact search finds."""
-    document = read_yaml(ROOT / "config" / "config.yaml") | {"scenarios": str(FOLDER)}
+    document = read_yaml(ROOT / "config" / "config.yaml") | {"scenarios": str(SCENARIOS)}
     rows: dict[str, list[str]] = {}
-    for row in load_config(document).experiments:
-        if row.seed == 0:
-            rows.setdefault(row.scenario, []).append(row.selector)
+    for job in load_config(document).experiments:
+        if job.seed == 0:
+            rows.setdefault(job.scenario, []).append(job.selector)
     assert rows.pop("cifar10_small_iid_r1_group") == ["pause", "random", "fedavg"]
     others = re.compile("demo_|.*_group$")
-    assert set(rows) == {name for name in scenario_names(FOLDER) if not others.match(name)}
+    assert set(rows) == {name for name in scenario_names(SCENARIOS) if not others.match(name)}
     for name, selectors in rows.items():
-        assert selectors == [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"], name
+        assert selectors == [s for s in load_scenario(name, SCENARIOS).selectors if s != "pause_brute"], name
 
 
 def test_a_row_without_selectors_has_those_of_its_scenario() -> None:
-    document = configuration(seeds=[3, 1])
-    del document["experiments"][0]["selectors"]
-    listed = load_scenario("demo_small", FOLDER).selectors
+    document = configuration({"scenario": "demo_small", "seeds": [3, 1]})
+    listed = load_scenario("demo_small", SCENARIOS).selectors
     expected = [Experiment("demo_small", selector, seed) for selector in listed for seed in (3, 1)]
     assert list(load_config(document).experiments) == expected
 
 
 def test_rows_of_a_scenario_have_no_job_twice() -> None:
-    document = configuration(seeds=[0, 1])
-    document["experiments"] += configuration(selectors=["random", "pause"], seeds=[1])["experiments"]
+    rows = row("demo_small", "pause", seeds=[0, 1]), row("demo_small", "random", "pause", seeds=[1])
     with pytest.raises(ConfigError, match="'demo_small' have pause with seed 1 twice"):
-        load_config(document)
+        load_config(configuration(*rows))
 
 
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("changes", "others", "words"),
     [
-        ({"scenario": "demo_smal"}, ("'demo_smal'", "'demo_small'")),
-        ({"selectors": ["puase"]}, ("experiments.0.selectors.0 = 'puase'", "'pause'")),
-        ({"selectors": ["pause", "pause"]}, ("experiments.0.selectors = ['pause', 'pause']",)),
-        ({"seeds": [-1]}, ("experiments.0.seeds.0 = -1",)),
-        ({"seed": [0]}, ("'experiments.0.seed'", "'seeds'")),
+        ({"scenario": "demo_smal"}, {}, ("'demo_smal'", "'demo_small'")),
+        ({"selectors": ["puase"]}, {}, ("experiments.0.selectors.0 = 'puase'", "'pause'")),
+        ({"selectors": ["pause", "pause"]}, {}, ("experiments.0.selectors = ['pause', 'pause']",)),
+        ({"seeds": [-1]}, {}, ("experiments.0.seeds.0 = -1",)),
+        ({"seed": [0]}, {}, ("'experiments.0.seed'", "'seeds'")),
+        ({}, {"download": "yes"}, ("download = 'yes'",)),
+        ({}, {"image_folders": {"cifr10": "images"}}, ("'cifr10'", "'cifar10'")),
+        ({}, {"runs": "publishd"}, ("runs = 'publishd'", "'published'")),
+        ({}, {"experiments": []}, ("experiments = []",)),
     ],
 )
-def test_a_wrong_experiment_is_refused(row: dict[str, Any], words: tuple[str, ...]) -> None:
+def test_a_wrong_row_or_key_is_refused(
+    changes: dict[str, Any], others: dict[str, Any], words: tuple[str, ...]
+) -> None:
     with pytest.raises(ConfigError) as error:
-        load_config(configuration(**row))
-    assert [word for word in words if word not in str(error.value)] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"download": "yes"}, ("download = 'yes'",)),
-        ({"image_folders": {"cifr10": "images"}}, ("'cifr10'", "'cifar10'")),
-        ({"runs": "publishd"}, ("runs = 'publishd'", "'published'")),
-        ({"experiments": []}, ("experiments = []",)),
-    ],
-)
-def test_a_wrong_configuration_is_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError) as error:
-        load_config(configuration() | changes)
+        load_config(configuration(row("demo_small", "pause") | changes, **others))
     assert [word for word in words if word not in str(error.value)] == []
 
 
 def test_a_selector_that_cannot_run_is_refused_with_the_reason() -> None:
     with pytest.raises(ConfigError, match=r"selector 'cs_ucb' needs network\.round_latency_max"):
-        check_table(load_config(configuration(selectors=["cs_ucb"])))
+        check_table(load_config(configuration(row("demo_small", "cs_ucb"))))

@@ -1,13 +1,18 @@
-"""The reference of configuration keys and the schemas for editors say what the models say."""
+"""What is made from models and published runs, and kept by Git, says what these say."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from pausefl.claims.page import to_json
+from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings import read_yaml
+from pausefl.tools.documentation import PublishedVerdicts, pages
 from pausefl.tools.reference import editor_schemas, reference
 
 ROOT = Path(__file__).parents[3]
@@ -42,3 +47,29 @@ def test_a_misspelt_key_disagrees_with_the_schema(name: str) -> None:
     document["training"]["n_round"] = 3
     with pytest.raises(jsonschema.ValidationError, match="n_round"):
         jsonschema.validate(document, editor_schemas()["scenario.json"])
+
+
+def test_the_pages_hold_what_is_made(published: PublishedVerdicts) -> None:
+    """If this fails: make docs."""
+    for path, text in pages(published, ROOT).items():
+        assert (ROOT / path).read_text(encoding="utf-8") == text, path
+
+
+def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts) -> None:
+    """If this fails: snakemake --cores all --configfile config/published.yaml -- metrics."""
+    metrics, plots = ROOT / "results/metrics", ROOT / "results/plots"
+    for scale, judged in {"paper": published.judged}.items():
+        there = json.loads((metrics / "claims" / f"{scale}.json").read_text("utf-8"))
+        assert there == findings(json.loads(to_json(judged, scale, ""))["claims"]), scale
+    assert {path.stem for path in plots.glob("*.csv")} == set(published.records.scenarios)
+    for name in published.records.scenarios:
+        jobs = dict.fromkeys(one.selector for one in published.records.experiments if one.scenario == name)
+        runs = {selector: published.records.runs(name, selector, trained=True) for selector in jobs}
+        assert {path.stem for path in (metrics / name).glob("*.json")} == set(jobs), name
+        for selector, own in runs.items():
+            found = [run.outcome for _, run in sorted(own.items()) if run]
+            means = numbers({f"{key}_mean": np.mean([one[key] for one in found]) for key in NUMBERS})
+            path = metrics / name / f"{selector}.json"
+            assert json.loads(path.read_text("utf-8")) == means, path
+        curve = curves_text(pd.concat([run.rounds for own in runs.values() for run in own.values() if run]))
+        assert (plots / f"{name}.csv").read_text("utf-8") == curve, name

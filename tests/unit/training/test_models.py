@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 from torch import nn
@@ -19,10 +21,6 @@ def build(name: str, shape: tuple[int, ...], norm: str, n_outputs: int = 10) -> 
     return ModelSettings(name=name, norm=norm).build(shape, n_outputs)
 
 
-def n_trainable(module: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in module.parameters())
-
-
 @pytest.mark.parametrize(
     ("name", "shape", "norm", "expected"),
     [
@@ -37,35 +35,43 @@ def n_trainable(module: nn.Module) -> int:
 def test_numbers_of_parameters_are_the_documented_ones(
     name: str, shape: tuple[int, ...], norm: str, expected: int
 ) -> None:
-    assert n_trainable(build(name, shape, norm)) == expected
+    parameters = build(name, shape, norm).parameters()
+    assert sum(parameter.numel() for parameter in parameters) == expected
 
 
 @pytest.mark.parametrize(
     ("norm", "norm_2d", "norm_1d"),
     [("batch", nn.BatchNorm2d, nn.BatchNorm1d), ("group", nn.GroupNorm, nn.GroupNorm)],
 )
-def test_cnn3_normalises_after_pooling_and_after_relu(
+def test_layers_are_those_of_the_papers(
     norm: str, norm_2d: type[nn.Module], norm_1d: type[nn.Module]
 ) -> None:
-    layers = list(build("cnn3", CIFAR10, norm))  # type: ignore[call-overload]
-    block = [nn.Conv2d, nn.MaxPool2d, nn.ReLU, norm_2d]
-    dense = [nn.Linear, nn.ReLU, norm_1d]
-    assert [type(layer) for layer in layers] == [*block * 3, nn.Flatten, *dense * 3, nn.Linear]
-    convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
-    assert [layer.out_channels for layer in convolutions] == [32, 64, 128]
-    assert {(layer.kernel_size, layer.padding) for layer in convolutions} == {((3, 3), (0, 0))}
-    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
-    # 32 -> 30 -> 15 -> 13 -> 6 -> 4 -> 2 pixels, so 128 x 2 x 2 values enter the dense part.
-    assert widths == [(512, 128), (128, 64), (64, 32), (32, 10)]
-
-
-def test_group_norm_has_eight_groups_and_leaves_nothing_without_protection() -> None:
-    module = build("cnn3", CIFAR10, "group")
-    groups = [layer.num_groups for layer in module.modules() if isinstance(layer, nn.GroupNorm)]
-    assert groups == [8] * 6
-    assert not any(is_batch_norm(layer) for layer in module.modules())
-    layout = FlatModel(module, CPU).layout
-    assert layout.n_protected == layout.n_trainable == layout.n_values == 170_474
+    block, dense = [nn.Conv2d, nn.MaxPool2d, nn.ReLU, norm_2d], [nn.Linear, nn.ReLU, norm_1d]
+    double = [nn.Conv2d, nn.ReLU, norm_2d, nn.Conv2d, nn.MaxPool2d, nn.ReLU]
+    dropped = [nn.Linear, nn.ReLU, nn.Dropout]
+    single = [nn.Conv2d, nn.MaxPool2d, nn.ReLU, nn.Flatten]
+    for name, kinds, channels, widths in (
+        # 32 -> 30 -> 15 -> 13 -> 6 -> 4 -> 2 pixels, so 128 x 2 x 2 values enter the dense part.
+        ("cnn3", [*block * 3, nn.Flatten, *dense * 3, nn.Linear], [32, 64, 128], [512, 128, 64, 32, 10]),
+        # 32 -> 30 -> 28 -> 14 -> 12 -> 10 -> 5 -> 2 -> 1 pixel, so 128 values enter the dense part.
+        (
+            "cnn5",
+            [*double, *double, norm_2d, *single, *dropped * 2, nn.Linear],
+            [32, 32, 64, 64, 128],
+            [128, 64, 32, 10],
+        ),
+    ):
+        layers = list(build(name, CIFAR10, norm))  # type: ignore[call-overload]
+        assert [type(layer) for layer in layers] == kinds
+        convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
+        assert [layer.out_channels for layer in convolutions] == channels
+        assert [layer.kernel_size for layer in convolutions[:4]] == [(3, 3)] * len(channels[:4])
+        assert {layer.padding for layer in convolutions} == {(0, 0)}
+        groups = [layer.num_groups for layer in layers if isinstance(layer, nn.GroupNorm)]
+        assert groups == [8] * len(groups)
+        made = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+        assert made == list(pairwise(widths))
+        assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} <= {0.2}
 
 
 def test_batch_norm_leaves_its_weights_and_running_statistics_without_protection() -> None:
@@ -81,6 +87,7 @@ def test_batch_normalisation_lies_behind_all_that_is_protected(norm: str) -> Non
     module = build("cnn3", CIFAR10, norm)
     flat = FlatModel(module, CPU)
     protected, n = flat.layout.n_protected, flat.layout.n_trainable
+    assert (protected == n == flat.layout.n_values) == (norm == "group")  # nothing is left without
     flat.values[:protected], flat.values[protected:n], flat.values[n:] = 1, 2, 3
     for layer in module.modules():
         for values in layer.parameters(recurse=False):
@@ -103,26 +110,3 @@ def test_images_too_small_for_a_model_are_refused(name: str, norm: str, smallest
     with pytest.raises(ConfigError, match=f"{name} needs.* {smallest} x {smallest} pixels.*{size}, {size}"):
         build(name, (1, size, size), norm)
     assert build(name, (1, smallest, smallest), norm)(torch.randn(2, 1, smallest, smallest)).shape == (2, 10)
-
-
-@pytest.mark.parametrize(
-    ("norm", "norm_2d"), [("batch", nn.BatchNorm2d), ("group", nn.GroupNorm)], ids=["batch", "group"]
-)
-def test_cnn5_is_that_of_the_paper(norm: str, norm_2d: type[nn.Module]) -> None:
-    layers = list(build("cnn5", CIFAR10, norm))  # type: ignore[call-overload]
-    convolution, dense = [nn.Conv2d, nn.ReLU], [nn.Linear, nn.ReLU, nn.Dropout]
-    pooled = [nn.Conv2d, nn.MaxPool2d, nn.ReLU]
-    assert [type(layer) for layer in layers] == [
-        *(*convolution, norm_2d, *pooled),
-        *(*convolution, norm_2d, *pooled, norm_2d),
-        *(*pooled, nn.Flatten),
-        *(*dense, *dense, nn.Linear),
-    ]
-    convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
-    assert [layer.out_channels for layer in convolutions] == [32, 32, 64, 64, 128]
-    assert [layer.kernel_size for layer in convolutions] == [(3, 3)] * 4 + [(4, 4)]
-    assert {layer.padding for layer in convolutions} == {(0, 0)}
-    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
-    # 32 -> 30 -> 28 -> 14 -> 12 -> 10 -> 5 -> 2 -> 1 pixel, so 128 values enter the dense part.
-    assert widths == [(128, 64), (64, 32), (32, 10)]
-    assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} == {0.2}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from scenarios import row
 
 from pausefl.errors import ConfigError, DataError
 from pausefl.workflow.checks import check, check_data
@@ -28,13 +29,10 @@ def mine(load: Load, tmp_path: Path) -> Callable[..., Project]:
         for name, keys in scenarios.items():
             own = {"name": name, "title": "Mine", "base": "demo_small", "figures": {}}
             (folder / f"{name}.yaml").write_text(yaml.safe_dump(own | keys), "utf-8")
-        file = None
-        if studies is not None:
-            file = tmp_path / "studies.yaml"
-            file.write_text(yaml.safe_dump(studies), "utf-8")
-        rows = [{"scenario": name, "seeds": [0], "selectors": ["pause"]} for name in scenarios]
-        studies_file = None if file is None else str(file)
-        return load("demo", scenarios=str(folder), studies=studies_file, experiments=rows)
+        file = tmp_path / "studies.yaml"
+        file.write_text(yaml.safe_dump(studies or {}), "utf-8")
+        rows = [row(name, "pause") for name in scenarios]
+        return load("demo", scenarios=str(folder), studies=str(file), experiments=rows)
 
     return table
 
@@ -77,8 +75,7 @@ def test_two_things_of_one_name_are_refused(
 
 
 def test_data_that_are_missing_are_named(load: Load, tmp_path: Path) -> None:
-    rows = [{"scenario": "mnist_large_iid_r1", "seeds": [0], "selectors": ["pause"]}]
-    table = load("demo", data_root=str(tmp_path), experiments=rows)
+    table = load("demo", data_root=str(tmp_path), experiments=[row("mnist_large_iid_r1", "pause")])
     check(table)
     with pytest.raises(DataError, match="train-images-idx3-ubyte"):
         check_data(table)
@@ -91,7 +88,7 @@ def test_published_runs_that_are_missing_are_named(
     monkeypatch.chdir(ROOT)
     assert check_data(load("published")) == []
     monkeypatch.chdir(tmp_path)
-    rows = [{"scenario": "mnist_large_iid_r1", "seeds": [0, 1], "selectors": ["pause"]}]
+    rows = [row("mnist_large_iid_r1", "pause", seeds=[0, 1])]
     table = load("published", scenarios=str(ROOT / "config/scenarios"), experiments=rows)
     message = "results/published/mnist_large_iid_r1 has no run of pause, seed 0; pause, seed 1"
     with pytest.raises(ConfigError, match=message):

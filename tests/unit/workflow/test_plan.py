@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scenarios import SCENARIOS, row
 
 from pausefl.errors import ConfigError
-from pausefl.settings import RawData, Scenario, load_scenario, read_yaml
+from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.workflow.plan import (
     estimate,
     job_estimate,
@@ -24,8 +26,9 @@ from pausefl.workflow.plan import (
 from pausefl.workflow.project import Project
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
 RAW = RawData(Path("data/raw"), False, {})
+
+Load = Callable[..., Project]
 
 #: A second for each start, 10 ms a selection, 100 ms a participation, 1 s a mini-batch, 1 ms an example.
 RATES: dict[str, Any] = {
@@ -42,7 +45,7 @@ RATES: dict[str, Any] = {
 
 
 def scenario(name: str = "mnist_large_iid_r1", **training: Any) -> Scenario:
-    loaded = load_scenario(name, FOLDER)
+    loaded = load_scenario(name, SCENARIOS)
     return loaded.replace(training=loaded.training.replace(**training))
 
 
@@ -57,29 +60,20 @@ def test_a_job_is_the_sum_of_what_it_does(selector: str, n_users: int, noise_s: 
     assert found == pytest.approx(1.0 + 7 * round_s)
 
 
-def plan(name: str, target: str) -> str:
-    """What a target of a shipped configuration costs, on one line."""
-    return " ".join(to_text(table(name), target, 2).split())
-
-
-def table(name: str, **changes: Any) -> Project:
-    return Project.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
-
-
 @pytest.mark.parametrize("name", ["config", "demo", "published"])
-def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
-    whole = table(name)
+def test_every_job_of_the_shipped_configurations_has_rates(load: Load, name: str) -> None:
+    whole = load(name)
     jobs = [row for name in whole.own for row in whole.experiments[name]]
     assert {network_key(one) for one in whole.scenarios.values()} <= set(shipped_rates()["networks"])
     assert not any(math.isnan(job_estimate(whole, row)) for row in jobs)
 
 
-def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
+def test_a_cluster_is_asked_for_a_few_times_the_estimate(load: Load) -> None:
     """And for more memory than any published run of the model had."""
-    whole = table("config")
-    for row in (row for name in whole.own for row in whole.experiments[name]):
-        estimated = job_estimate(whole, row) / 60
-        assert 2 * estimated < minutes(whole, row) <= max(5, 3 * estimated + 1)
+    whole = load("config")
+    for job in (job for name in whole.own for job in whole.experiments[name]):
+        estimated = job_estimate(whole, job) / 60
+        assert 2 * estimated < minutes(whole, job) <= max(5, 3 * estimated + 1)
     for lines in ROOT.glob("results/published/*/runs.jsonl"):
         if lines.parent.name in whole.experiments:
             memory = memory_mb(whole, lines.parent.name)
@@ -87,7 +81,10 @@ def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
 
 
-def test_a_target_costs_what_it_needs() -> None:
+def test_a_target_costs_what_it_needs(load: Load) -> None:
+    def plan(name: str, target: str) -> str:
+        return " ".join(to_text(load(name), target, 2).split())
+
     assert "35 jobs, " in plan("config", "pause_v2_fig8")  # seven selectors, five seeds
     assert "20 jobs, " in (both := plan("config", "bsfl_fig5"))
     assert re.search(r"bsfl_fig5_regret 0\.[2-9]", both)
@@ -100,8 +97,8 @@ def test_a_target_costs_what_it_needs() -> None:
         plan("config", "pause_v2_fig88")
 
 
-def test_what_is_done_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = table("demo", experiments=[{"scenario": "demo_small", "selectors": ["pause"], "seeds": [0, 1]}])
+def test_what_is_done_is_not_counted(load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = load("demo", experiments=[row("demo_small", "pause", seeds=[0, 1])])
     monkeypatch.chdir(tmp_path)
     before = to_text(one, "demo_small", 1)
     folder = tmp_path / "results/runs/demo_small/pause/seed-1"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from scenarios import row
 
 from pausefl.errors import ConfigError, DataError
 from pausefl.settings import Experiment
@@ -18,10 +18,6 @@ from pausefl.workflow.targets import jobs, targets
 ROOT = Path(__file__).parents[3]
 
 Load = Callable[..., Project]
-
-
-def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
-    return {"scenario": scenario, "selectors": list(selectors), "seeds": seeds or [0]}
 
 
 def test_the_demo_is_there_besides_the_configuration(load: Load) -> None:

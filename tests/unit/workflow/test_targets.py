@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scenarios import row
 
 from pausefl.errors import ConfigError
 from pausefl.settings import Experiment
@@ -17,18 +18,9 @@ from pausefl.workflow.project import Project
 Load = Callable[..., Project]
 
 
-def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
-    return {"scenario": scenario, "selectors": list(selectors), "seeds": seeds or [0]}
-
-
 def files_of(table: Project) -> dict[str, list[str]]:
     """Files of every target."""
     return {name: list(target.files) for name, target in targets.targets(table).items()}
-
-
-@pytest.fixture
-def table(load: Load) -> Project:
-    return load(experiments=[row("mnist_large_iid_r1", "pause", "fedavg_no_privacy", seeds=[0, 1])])
 
 
 @pytest.mark.parametrize(
