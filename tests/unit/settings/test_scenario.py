@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pausefl.results.archive import LOGGED
 from scenarios import SCENARIOS
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
+from pausefl.results.authors_archive import LOGGED
 from pausefl.settings import (
     ModelSettings,
     Scenario,
