@@ -28,18 +28,22 @@ def describe(verdict: Verdict) -> dict[str, str]:
     dict
         ``failing``: what its failures mean, if the claim says that. ``needed``: what each comparison needs.
         ``outcomes``: how many hold, fail and are open, and how many have no vote. ``why`` not every one
-        holds. ``effect``: the smallest and the largest gap of the votes on the claim's first measure.
+        holds. ``effect``: the smallest and the largest gap of the votes on the claim's first measure, and
+        of comparisons of one seed, which have no vote beside others.
         ``authors``: the same of the authors' runs. ``covered``: figures and seeds. A dash if there is none.
     """
     logged = [
         replace(each, gap=each.authors, bound="", measure=each.topic, who="") for each in verdict.comparisons
     ]
+    first = next((_measured(each) for each in verdict.votes), None)
+    alone = [each for each in verdict.comparisons if each.of_one_seed and each not in verdict.votes]
+    of_one_seed = _effect([each for each in alone if _measured(each) == first]).partition(": ")[2]
     return {
         "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
         "needed": _needed(verdict.comparisons),
         "outcomes": _outcomes(verdict.coverage),
         "why": _why(verdict),
-        "effect": _effect(verdict.votes),
+        "effect": joined(_effect(verdict.votes), of_one_seed and f"one seed: {of_one_seed}"),
         "authors": _effect(logged),
         "covered": _covered(verdict.coverage),
     }
