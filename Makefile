@@ -119,7 +119,7 @@ clean: ## remove everything the workflow made; raw data stay
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@echo 'Compiling kernels.'
-	$(BIN)/python -m pausefl.tools.kernels
+	$(BIN)/python -m pausefl.tools.compile_kernels
 	@touch $@
 
 # Some fifty packages more, which only the site and the slow tests need.

@@ -25,7 +25,7 @@ from pausefl.results.outcomes import WINDOW
 from pausefl.schema.yaml import read_yaml
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 
 SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
 

@@ -19,7 +19,7 @@ os.environ["OMP_WAIT_POLICY"] = "passive"
 
 from pausefl import hashing
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.library import data_of_job
 from pausefl.results.markdown import table
 from pausefl.runs.collected import read_run

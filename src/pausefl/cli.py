@@ -141,7 +141,7 @@ def run(
     from pausefl.data.raw_data import check_in_folder
     from pausefl.federated.checkpoint import STATE_FILE, Saving, is_finished
     from pausefl.federated.job import Job
-    from pausefl.federated.run import run_job
+    from pausefl.federated.run_job import run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable, locked
@@ -212,7 +212,7 @@ def list_all(
     config: ConfigFile = CONFIG,
 ) -> None:
     """List selectors, scenarios, figures and studies with what they are and cost."""
-    from pausefl.workflow.listing import KINDS, to_text
+    from pausefl.workflow.catalogue import KINDS, to_text
 
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"unknown list '{kind}'. {suggest(kind, KINDS)}")
@@ -245,8 +245,8 @@ def claims(
 
     Scenarios are those of the configuration's folder, then those of config/scenarios.
     """
+    from pausefl.claims.formats import to_text
     from pausefl.claims.load import load_claims, scales, scenarios_as_run
-    from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import judge_claims
 

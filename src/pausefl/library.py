@@ -29,7 +29,7 @@ from pausefl.data.raw_data import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError, to_install
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.watcher import Watcher
 from pausefl.files import path_of
@@ -40,7 +40,7 @@ from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector
 from pausefl.selectors.making import class_of, name_of
 from pausefl.settings import RawData, Scenario
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 from pausefl.streams import Streams
 
 if TYPE_CHECKING:

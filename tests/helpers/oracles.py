@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward
 from pausefl.selectors import Selector
-from pausefl.selectors.losses import Oort
+from pausefl.selectors.by_losses import Oort
 from pausefl.selectors.search import Objective
 
 Floats = NDArray[np.float64]

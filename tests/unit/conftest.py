@@ -16,7 +16,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.raw_data import prepare
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.runs.collected import runs_in, write
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams

@@ -12,7 +12,7 @@ from pausefl.provenance import code_hash, job_code
 from pausefl.report import questions
 from pausefl.schema.yaml import typed
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import checks, contents, plan, targets
+from pausefl.workflow import checks, plan, report_parts, targets
 from pausefl.workflow.project import Project
 
 # Slurm's signal to end goes to every process of a job. Without a trap the shell around a script would end at once,

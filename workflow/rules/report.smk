@@ -9,7 +9,7 @@ rule claims:
     log:
         "results/logs/claims/{scale}.log",
     params:
-        tested=lambda w: contents.tested_on(W, w.scale),
+        tested=lambda w: report_parts.tested_on(W, w.scale),
         runs_folder=W.runs_folder,
         studies_folder=W.studies_folder,
         code=code_of("claims"),
@@ -41,7 +41,7 @@ rule overview:
 rule report:
     """a page with everything, the demo, one scenario or one study"""
     input:
-        lambda w: local_if_published(contents.inputs(W, w.report)),
+        lambda w: local_if_published(report_parts.inputs(W, w.report)),
         ledger=local(str(W.root / "docs/deviations.md")),
     output:
         "results/report/{report}.html",
@@ -49,7 +49,7 @@ rule report:
         "results/logs/report/{report}.log",
     threads: 2
     params:
-        parts=lambda w: contents.parts(W, w.report),
+        parts=lambda w: report_parts.parts(W, w.report),
         code=code_of("report"),
     script:
         "../scripts/report.py"

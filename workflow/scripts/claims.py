@@ -4,7 +4,7 @@ from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.claims import page
+from pausefl.claims import formats
 from pausefl.claims.load import Claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import judge_claims
@@ -24,6 +24,6 @@ with logged(snakemake.log[0]):
     records = Records.of(params.tested, root_of(params.runs_folder), root_of(params.studies_folder))
     judged = judge_claims(claims, records, scale)
     with replacing(*map(Path, snakemake.output)) as (as_json, as_text):
-        as_json.write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
-        text = f"Runs at scale **{scale}**: {page.summary_line(judged)}.\n\n{page.to_markdown(judged)}"
+        as_json.write_text(formats.to_json(judged, scale, params.code), encoding="utf-8")
+        text = f"Runs at scale **{scale}**: {formats.summary_line(judged)}.\n\n{formats.to_markdown(judged)}"
         as_text.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from pausefl.data.partition import load_partition, partition_key, partition_name
 from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.federated.watcher import Watcher, told
 from pausefl.settings.scenario import scenario_of_job
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pausefl.figures.notes import notes_of, scale_note
 from pausefl.files import new_folder
-from pausefl.results.scenario import write_tables
+from pausefl.results.table_files import write_tables
 from pausefl.runs.collected import read_collected
 from pausefl.runs.run import check_settings
 from pausefl.settings import Scenario

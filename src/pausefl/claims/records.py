@@ -94,7 +94,7 @@ class Records:
 
     @staticmethod
     def of(tested: Mapping[str, Any], runs_folder: Path, studies_folder: Path) -> Records:
-        """Records of plain values, as `pausefl.workflow.contents.tested_on` returns them."""
+        """Records of plain values, as `pausefl.workflow.report_parts.tested_on` returns them."""
         return Records(
             {name: scenario_of_job(settings) for name, settings in tested["scenarios"].items()},
             tested["jobs"],

@@ -26,7 +26,7 @@ from pausefl.federated.job import Job, check_free, identity_of
 from pausefl.federated.simulation import State
 from pausefl.files import check_readable, replacing
 from pausefl.provenance import peak_memory_bytes
-from pausefl.settings.changes import flattened
+from pausefl.settings.dotted_keys import flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Name of the state of an unfinished job, beside the results.

@@ -9,7 +9,7 @@ from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Config, Scenario
-from pausefl.settings.changes import differing
+from pausefl.settings.dotted_keys import differing
 from pausefl.training.models import MODELS
 
 #: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is

@@ -6,9 +6,9 @@ training loss. The `Ledger` accounts for what each user has spent, and admits us
 """
 
 from pausefl.privacy.ledger import Ledger
-from pausefl.privacy.losses import LossProtection
 from pausefl.privacy.mechanisms import MECHANISMS, CoordinateMechanism, Mechanism, VectorMechanism
 from pausefl.privacy.protection import Protection
+from pausefl.privacy.reported_losses import LossProtection
 from pausefl.privacy.samplers import SAMPLERS, Sampler, SecureSampler, SimulatedSampler
 from pausefl.privacy.schedule import SCHEDULES, GeometricSchedule, Schedule, UniformSchedule
 from pausefl.privacy.settings import PrivacySettings

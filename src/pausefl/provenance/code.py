@@ -31,7 +31,7 @@ def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:
     source, selectors = SOURCES.find(scenario.data.source), [selector, *(["genie"] if genie else [])]
     parts = [*scenario.parts(selectors), source, *([source.in_folder] if source.in_folder else [])]
     latencies = [path_of(file)] if (file := scenario.network.latency_file) else []
-    return code_hash("pausefl.federated.run", "pausefl.selectors.making", *latencies, parts=parts)
+    return code_hash("pausefl.federated.run_job", "pausefl.selectors.making", *latencies, parts=parts)
 
 
 def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:

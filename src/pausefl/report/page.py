@@ -21,9 +21,9 @@ from pausefl.claims.words import rounded
 from pausefl.figures import papers
 from pausefl.report import questions, text
 from pausefl.report.charts import AXES, legend
-from pausefl.report.contents import sections_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure
+from pausefl.report.sections import sections_of
 from pausefl.results.markdown import number
 from pausefl.results.tables import time_to_target
 from pausefl.runs.reading import read_json

@@ -18,7 +18,7 @@ from pausefl.runs.collected import runs_in
 from pausefl.runs.differences import first_differences
 from pausefl.runs.groups import grouped, named_runs, rounds_of_groups
 from pausefl.runs.run import Run
-from pausefl.settings.changes import flattened
+from pausefl.settings.dotted_keys import flattened
 
 #: Keys of a summary that, beside the settings, can bear on numbers.
 _CIRCUMSTANCES = ("trained", "losses", "code_hash", "device", "n_threads", "versions", "hardware")

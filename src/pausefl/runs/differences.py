@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pausefl.settings.changes import differing
+from pausefl.settings.dotted_keys import differing
 
 #: Files of results that are compared, by suffix; reports, logs and PDF files hold nothing else.
 _SUFFIXES = (".csv", ".parquet", ".json", ".png")

@@ -16,7 +16,7 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.runs.run import Run, joined
 from pausefl.selectors import LABELS
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
-from pausefl.settings.changes import replaced
+from pausefl.settings.dotted_keys import replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 
 

@@ -15,7 +15,7 @@ from pausefl.runs.collected import collected_in, named, write, write_table
 from pausefl.runs.differences import difference
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import Run
-from pausefl.settings.changes import differing
+from pausefl.settings.dotted_keys import differing
 from pausefl.settings.scenario import as_of_today
 
 

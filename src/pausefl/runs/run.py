@@ -18,7 +18,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.changes import differing, flattened, replaced
+from pausefl.settings.dotted_keys import differing, flattened, replaced
 from pausefl.settings.scenario import as_of_today
 from pausefl.streams import Streams
 from pausefl.training.settings import MOST_ROUNDS

@@ -9,10 +9,10 @@ from pausefl.selectors.base import Selector
 from pausefl.selectors.baselines import Everyone, EveryoneInTheClear, Fastest, Random, RandomBySize
 from pausefl.selectors.best_gain import SaPauseBestGain
 from pausefl.selectors.brute import BrutePause
+from pausefl.selectors.by_losses import Oort, PowerOfChoice
 from pausefl.selectors.clustered import ClusteredBySimilarity, ClusteredBySize
 from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
 from pausefl.selectors.look import Look, own_look, spare_look
-from pausefl.selectors.losses import Oort, PowerOfChoice
 from pausefl.selectors.pause import Bsfl, Genie, Pause
 from pausefl.selectors.sa_pause import Alsa, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.settings import unknown_argument

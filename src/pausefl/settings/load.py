@@ -11,7 +11,7 @@ from typing import Any
 
 from pausefl.errors import ConfigError, suggest
 from pausefl.schema.yaml import parse, read_text
-from pausefl.settings.changes import replaced
+from pausefl.settings.dotted_keys import replaced
 from pausefl.settings.scenario import Scenario
 
 #: Folder of the project's own scenarios, below `home` or below the root of a workflow.

@@ -34,7 +34,7 @@ from pausefl.schema.types import Distinct, Name, NonNegative, Several, Text
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.schema.types import Distinct, NonNegative
 from pausefl.selectors import in_legend_order, look_of
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 from pausefl.studies.base import Note, ScenarioStudy, Seeds, Tables
 
 #: Rounds of the trailing means in the figure.

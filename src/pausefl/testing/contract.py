@@ -19,7 +19,7 @@ from pausefl.plugins import arguments
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import Checked, fault
 from pausefl.settings import SHIPPED, Scenario, home, load_scenario
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 from pausefl.streams import Streams
 
 Users = NDArray[np.int64]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from pausefl.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
 from pausefl.claims.load import Claim, load_checks, load_claims, places, scenarios_as_run
-from pausefl.claims.page import checks_to_markdown, side_by_side, summary_line, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import judge_claims
 from pausefl.figures import overview, papers

@@ -14,7 +14,7 @@ import jinja2
 import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
-from pausefl.claims.page import summary_line
+from pausefl.claims.formats import summary_line
 from pausefl.claims.paired import paired
 from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import Verdict

@@ -28,7 +28,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.sources import SOURCES
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.federated.untrained import Repeated, selection_only
 from pausefl.files import path_of
@@ -40,7 +40,7 @@ from pausefl.runs.differences import difference, first_differences
 from pausefl.runs.run import ROUND_COLUMNS, read_folder
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
-from pausefl.settings.changes import differing
+from pausefl.settings.dotted_keys import differing
 from pausefl.settings.scenario import as_of_today
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout

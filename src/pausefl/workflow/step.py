@@ -38,7 +38,7 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
     gc.freeze()
     gc.enable()
     # Slurm sends SIGTERM more than once, then SIGKILL to what has not ended. The first makes a job save
-    # its state and stop (`pausefl.federated.run.stop_requests`); none of the others may end it before.
+    # its state and stop (`pausefl.federated.run_job.stop_requests`); none of the others may end it before.
     if "SLURM_JOB_ID" in os.environ:
         signal.signal(signal.SIGTERM, lambda number, frame: None)
     with Path(path).open("w", encoding="utf-8") as log:

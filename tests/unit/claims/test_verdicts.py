@@ -15,7 +15,7 @@ import pytest
 import yaml
 from worlds import SCALE, World, claim, on_runs
 
-from pausefl.claims import page
+from pausefl.claims import formats
 from pausefl.claims.comparison_result import Comparison
 from pausefl.claims.load import KINDS, load_claims
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
@@ -128,7 +128,7 @@ def test_missing_runs_are_an_error_that_names_them(ordered: World) -> None:
 def test_the_document_has_gaps_with_intervals_and_null_for_none(ordered: World) -> None:
     claimed = claim(LOWER.replace(against=("random", "fastest")))
     verdicts = judge_claims([claimed], ordered.records(), SCALE)
-    (told,) = json.loads(page.to_json(verdicts, SCALE, "abc"))["claims"]
+    (told,) = json.loads(formats.to_json(verdicts, SCALE, "abc"))["claims"]
     assert (told["finding"], told["as_run"]) == ("supported", None)
     first, second = told["comparisons"]
     assert (first["outcome"], first["n_seeds"], first["unit"]) == (HOLDS, 3, "ratio")
@@ -160,7 +160,7 @@ def test_a_claim_is_judged_as_run_beside_its_reading_as_written(world: World) ->
     assert one.question == "mean round: SA-PAUSE (best gain) against PAUSE"
     assert one.authors == pytest.approx((200.02 / 330) / (200.22 / 360), rel=0.01)
     assert math.isnan(written.comparisons[0].authors)
-    (told,) = json.loads(page.to_json((written, run), "paper", "abc"))["claims"]
+    (told,) = json.loads(formats.to_json((written, run), "paper", "abc"))["claims"]
     assert (told["finding"], told["as_run"]["finding"]) == ("supported", "supported")
 
 

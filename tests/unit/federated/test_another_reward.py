@@ -19,7 +19,7 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import STATE_FILE
 from pausefl.federated.job import FILES, Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.federated.runnable import trains_alike
 from pausefl.runs.collected import read_run
 from pausefl.selectors import SELECTORS

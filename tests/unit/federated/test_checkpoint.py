@@ -27,7 +27,7 @@ from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated import job as job_module
 from pausefl.federated.checkpoint import Checkpoint, Saving
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.federated.simulation import Simulation
 from pausefl.files import locked
 from pausefl.provenance import job_code

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.figures import kinds
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of

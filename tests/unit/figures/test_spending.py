@@ -14,7 +14,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.figures import kinds, spending
 from pausefl.runs.collected import read_run
 from pausefl.runs.run import rounds_of, runs_of

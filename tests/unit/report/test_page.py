@@ -17,14 +17,14 @@ from PIL import Image
 from worlds import claim, on_runs
 
 from pausefl.claims.comparison_result import Comparison
-from pausefl.claims.page import to_json
+from pausefl.claims.formats import to_json
 from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import verdict_on
 from pausefl.figures.captions import Caption
 from pausefl.report import questions
-from pausefl.report.contents import sections_of
 from pausefl.report.page import render
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
+from pausefl.report.sections import sections_of
 from pausefl.settings import Experiment, Scenario
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.library import data_of_job
 from pausefl.runs.collected import LINES, Collected, read_run, run_folder
 from pausefl.runs.run import has_settings

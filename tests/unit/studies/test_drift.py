@@ -10,7 +10,7 @@ import pytest
 
 from pausefl.errors import ConfigError
 from pausefl.settings import SHIPPED, load_scenario
-from pausefl.settings.changes import with_values
+from pausefl.settings.dotted_keys import with_values
 from pausefl.studies.drift import Drift, summary
 
 ROOT = Path(__file__).parents[3]

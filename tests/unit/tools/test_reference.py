@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.claims.page import to_json
+from pausefl.claims.formats import to_json
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings import read_yaml
 from pausefl.tools.documentation import PublishedVerdicts, pages

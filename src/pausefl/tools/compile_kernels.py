@@ -1,7 +1,7 @@
 """Compile what jobs use, before the first job; part of the installation.
 
-``python -m pausefl.tools.kernels``. Numba keeps the kernels beside the modules that define them. Without
-this, the first jobs compile them.
+``python -m pausefl.tools.compile_kernels``. Numba keeps the kernels beside the modules that define them.
+Without this, the first jobs compile them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from pausefl.data.partition import make_partition
 from pausefl.data.raw_data import prepare
 from pausefl.federated.job import Job
-from pausefl.federated.run import run_job
+from pausefl.federated.run_job import run_job
 from pausefl.selectors import SELECTORS
 from pausefl.settings import SHIPPED, RawData, load_scenario
 from pausefl.streams import Streams

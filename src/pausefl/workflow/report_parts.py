@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pausefl.claims.formats import checks_to_markdown
 from pausefl.claims.load import scenarios_as_run
-from pausefl.claims.page import checks_to_markdown
 from pausefl.data.raw_data import make_source
 from pausefl.figures.kinds import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart

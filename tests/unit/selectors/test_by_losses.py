@@ -11,7 +11,7 @@ from oracles import Reports, assert_chances, oort_chances, power_of_choice_chanc
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors import Selector
-from pausefl.selectors.losses import Oort, PowerOfChoice
+from pausefl.selectors.by_losses import Oort, PowerOfChoice
 
 SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
 N_USERS = len(SIZES)
