@@ -171,8 +171,6 @@ def save(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
-    from pausefl.figures.simplify import simplify_curves
-
     if numbers is not None:
         finite = numbers.replace([np.inf, -np.inf], np.nan)
         metadata = {
@@ -188,7 +186,6 @@ def save(
         png: Any = FigureCanvasAgg(figure)
         png.print_png(to_png, metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
-        simplify_curves(figure)
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
         pdf.print_pdf(to_pdf, metadata=made_by)

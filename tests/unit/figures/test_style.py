@@ -6,20 +6,15 @@ import json
 import math
 import resource
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from matplotlib.path import Path as MplPath
-from matplotlib.transforms import IdentityTransform
 
-from pausefl.figures import panels, simplify, style
+from pausefl.figures import panels, style
 from pausefl.selectors import LABELS, SELECTORS, look_of
 
 
@@ -54,30 +49,6 @@ def test_saved_twice_is_the_same(tmp_path: Path) -> None:
     assert b"CreationDate" not in pdf
     assert b"pausefl" in pdf
     assert imread(tmp_path / "new" / "first.v9.png").shape[1] == style.DPI * style.COLUMN_WIDTH
-
-
-@pytest.mark.parametrize("step", [0.01, 0.3])
-def test_curves_and_bands_lose_only_points_that_do_not_show(step: float) -> None:
-    """Every point stays within 0.08/72 inch of the line that is drawn."""
-    drawn: list[MplPath] = []
-
-    class Recorder(RendererBase):
-        def draw_path(self, gc: Any, path: MplPath, transform: Any, rgbFace: Any = None) -> None:
-            assert transform == IdentityTransform()
-            drawn.append(path)
-
-    random = np.random.default_rng(1)
-    points = np.column_stack([np.linspace(0, 200, 4000), random.normal(0, step, 4000).cumsum()])
-    codes = [MplPath.MOVETO, *[MplPath.LINETO] * 3998, MplPath.CLOSEPOLY]
-    for path in (MplPath(points), MplPath(points, codes)):
-        simplify._Simplified().draw_path(Recorder(), GraphicsContextBase(), path, IdentityTransform())
-        kept = drawn[-1].vertices[drawn[-1].codes != MplPath.STOP]
-        assert len(kept) < 3000
-        start, along = kept[:-1], np.diff(kept, axis=0)
-        length = np.maximum((along**2).sum(axis=1), 1e-12)
-        for point in points[:-1:7]:
-            share = np.clip(((point - start) * along).sum(axis=1) / length, 0, 1)
-            assert np.linalg.norm(point - start - share[:, None] * along, axis=1).min() < 0.08
 
 
 def test_user_settings_do_not_reach_a_figure(tmp_path: Path) -> None:
