@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,19 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_tables_of_the_same_rounds_are_those_of_the_page(script: Any) -> None:
     page = (ROOT / "docs/authors.md").read_text("utf-8")
     assert all(table in page for table in script("same_rounds").tables())
+
+
+def test_counts_of_the_findings_are_sums_of_that_table() -> None:
+    authors, findings = (
+        (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("authors", "findings")
+    )
+    rows = re.findall(r"^\| `(\w+)_as_run` \| (\d+) of (\d+) \| (\d+) \|", authors, re.MULTILINE)
+    groups = {"MNIST": "mnist", "CIFAR-10, 300 users": "cifar10_large", "CIFAR-10, 30 users": "cifar10_small"}
+    for words, start in groups.items():
+        counts = [list(map(int, row)) for name, *row in rows if name.startswith(start)]
+        inside, n, expected = map(sum, zip(*counts, strict=True))
+        row = f"the same rounds on {words}, settings of their logs | {inside} of {n} | {expected} |"
+        assert row in findings
 
 
 @pytest.mark.slow

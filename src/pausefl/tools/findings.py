@@ -20,9 +20,11 @@ from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
+from pausefl.results.authors_archive import beside_ours, tally
 from pausefl.runs.collected import read_runs, run_folder
 from pausefl.runs.reading import read_table
-from pausefl.settings import Experiment
+from pausefl.runs.run import rounds_of
+from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import changes, drift
 
 
@@ -151,6 +153,20 @@ class Numbers:
         """An answer to a question of `pausefl.report.questions` that is a count: ``27 of 28``."""
         return questions.shown(self.answers[question, source])
 
+    def tallied(self, *scenarios: str) -> str:
+        """How many numbers of the authors' archived runs lie in our range, and how many were to be expected.
+
+        In two cells of a table, ``64 of 68 | 56``.
+        """
+        tables = []
+        for name in scenarios:
+            own = [one for one in self.experiments if one.scenario == name]
+            runs = read_runs({one: run_folder(self.published, one) for one in own}).values()
+            scenario = load_scenario(name, self.published.parents[1] / "config/scenarios")
+            tables.append(beside_ours(rounds_of(runs), scenario))
+        inside, marked, expected = tally(pd.concat(tables))
+        return f"{inside} of {marked} | {expected:.0f}"
+
     @cached_property
     def drift(self) -> pd.DataFrame:
         """What `pausefl.studies.drift.summary` says of the published study."""
@@ -272,6 +288,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "seconds_to_target",
         "knob",
         "rounds_made",
+        "tallied",
         "benchmark_ratio",
     )
     values = {name: getattr(numbers, name) for name in asked}
