@@ -12,6 +12,7 @@ from typing import Any
 
 from pausefl.claims.comparison_result import Comparison, joined
 from pausefl.claims.load import Check, Claim
+from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import FINDINGS, Verdict
 from pausefl.claims.words import describe
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
@@ -77,7 +78,8 @@ def to_text(verdicts: Sequence[Verdict], scale: str) -> str:
     for one in verdicts:
         name = one.claim.id if one.reading == AS_WRITTEN else f"{one.claim.id} {one.reading}"
         told = describe(one)
-        rows.append((name, one.finding, told["outcomes"], told["effect"], one.claim.sentence))
+        effect = told["why"] if one.finding == NOT_RUN else told["effect"]
+        rows.append((name, one.finding, told["outcomes"], effect, one.claim.sentence))
     lines = [f"Runs at scale '{scale}'", *markdown.aligned(rows), summary_line(verdicts)]
     return "\n".join(lines) + "\n"
 

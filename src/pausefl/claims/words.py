@@ -80,7 +80,9 @@ def _why(verdict: Verdict) -> str:
     """What does not hold, and where: ``Fails: 1.2 times for PAUSE (v2 Fig. 9). Open: v2 Fig. 2``."""
     votes = [each for each in verdict.votes if not each.of_one_seed]
     if not votes:
-        return "One seed decides nothing" if verdict.coverage["one_seed"] else "No run was made"
+        notes = dict.fromkeys(each.note for each in verdict.comparisons if each.note)
+        why = f"No run was made: {_listed(notes)}" if notes else "No run was made"
+        return "One seed decides nothing" if verdict.coverage["one_seed"] else why
     parts, places = {each.part for each in votes}, dict[str, list[str]]()
     for each in verdict.comparisons:
         if each in votes and each.outcome == FAILS:

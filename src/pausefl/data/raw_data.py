@@ -183,7 +183,10 @@ def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Pat
     source, root, made_from = settings.source, raw.root.absolute(), source_class(settings, raw)
     listing = "".join(f"\n  {path}" for path in missing)
     lines = [f"data set '{source}' needs raw files that do not exist:{listing}", problem]
-    near = [root.parent, *sorted(filter(Path.is_dir, root.iterdir()))] if root.is_dir() else []
+    near = []
+    if root.is_dir():  # what a download that failed left begins with a dot
+        inside = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+        near = [root.parent, *sorted(inside)]
     if other := next((one for one in near if not missing_files(settings, replace(raw, root=one))), None):
         lines.append(f"They are below {other}: set data_root to it.")
     if source in raw.folders:

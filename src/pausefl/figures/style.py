@@ -102,6 +102,8 @@ def set_axes(figure: Figure, asked: FigureSettings) -> None:
             to_set[f"{which}lim"] = limits or (_least_positive(panels, which), None)
         for axes in panels:
             axes.set(**to_set)
+            if scale == "log":  # small panels would name every other decade
+                getattr(axes, f"{which}axis").get_major_locator().set_params(numticks=9)
             for line in axes.lines if limits else ():  # ends of curves beyond the limits
                 line.set_clip_on(True)
 

@@ -97,3 +97,15 @@ def test_what_cannot_be_read_is_refused() -> None:
     (folder / "all").unlink()
     with pytest.raises(DataError, match=f"{folder}: torchvision cannot read BySplit .*not found"):
         prepare(lost, where)
+
+
+def test_what_a_failed_download_left_is_not_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(self: object, root: str, split: str = "train", download: bool = False) -> None:
+        Path(root).mkdir(parents=True, exist_ok=True)
+        raise OSError("no network")
+
+    monkeypatch.setattr(BySplit, "__init__", offline)
+    Path("data/raw").mkdir(parents=True)
+    with pytest.raises(DataError, match="no network") as error:
+        fetch(source("torchvision:BySplit"), RawData(Path("data/raw"), True, {}))
+    assert "They are below" not in str(error.value)

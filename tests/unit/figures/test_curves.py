@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures import curves, kinds
+from pausefl.figures import curves, kinds, style
 from pausefl.selectors import look_of
 from pausefl.settings import FigureSettings
 from pausefl.settings import scenario as config
@@ -119,6 +119,14 @@ def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scena
     asked = FigureSettings(kind="leakage_vs_time", y_scale="log", x_limits=(1, 4))
     axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
     assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
+
+
+def test_small_panels_name_every_decade_of_a_logarithmic_axis() -> None:
+    figure, panels = style.new_grid(["one", "two", "three"], "Time", 3, 3.4, 0.9)
+    for axes in panels:
+        axes.plot([0.2, 200], [0, 1])
+    style.set_axes(figure, FigureSettings(kind="accuracy_vs_time", x_scale="log"))
+    assert all({1, 10, 100} <= set(axes.get_xticks()) for axes in panels)
 
 
 def test_a_figure_smooths_over_as_many_rounds_as_its_scenario_asks_for(scenario: config.Scenario) -> None:

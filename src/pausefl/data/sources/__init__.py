@@ -21,6 +21,11 @@ class _Sources(Plugins[Source]):
         module, _, name = place.partition(":")
         return torchvision_source(name) if module == "torchvision" else super()._own(place)
 
+    def refusal(self, name: str) -> str:
+        """What is wrong with a name that has no class, in words that follow the name."""
+        others = " Image sets of torchvision are named like torchvision:SVHN." * (":" not in name)
+        return super().refusal(name) + others
+
 
 #: In the order of the documentation.
 SOURCES = _Sources(
