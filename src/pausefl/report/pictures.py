@@ -15,7 +15,7 @@ from pausefl.errors import PauseflError
 ZOOM, SHARPNESS = 1.25, 2
 
 #: More threads might write other bytes.
-_AVIF = {"quality": 30, "subsampling": "4:4:4", "speed": 6, "max_threads": 1}
+_AVIF = {"quality": 30, "subsampling": "4:4:4", "speed": 8, "max_threads": 1}
 
 
 @dataclass(frozen=True)
