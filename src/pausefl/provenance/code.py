@@ -46,8 +46,9 @@ def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:
         their kind, so that an edit of one selector reruns no job of another; neither do looks and figures.
     """
     pending = [*modules, *(own := [one.__module__ for one in parts or ()])]
-    homes = {name: _home(name) for name in {one.partition(".")[0] for one in own}} | {"pausefl": _ROOT}
+    homes = {name: _home(name) for name in {one.partition(".")[0] for one in own} - {"pausefl"}}
     beside = tuple(home for home in homes.values() if home.name != "site-packages")
+    homes["pausefl"] = _ROOT
     found: dict[str, str] = {}
     while pending:
         one = pending.pop()
