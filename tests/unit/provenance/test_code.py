@@ -95,3 +95,10 @@ def test_files_beside_a_module_count_with_it(edit: Edit) -> None:
     edit("figures/pausefl.mplstyle", "pdf.fonttype", "# A comment\npdf.fonttype")
     assert code_hash(STYLE) != before[0]
     assert code_hash("pausefl.streams") == before[1]
+
+
+def test_what_lies_beside_the_package_does_not_count(scenario: Scenario, edit: Edit, tmp_path: Path) -> None:
+    before = jobs(scenario)
+    (tmp_path / "numpy.py").write_text("X = 1\n", "utf-8")
+    edit("streams.py", '"""', '"""Words. ')
+    assert jobs(scenario) == before
