@@ -36,8 +36,13 @@ def describe(verdict: Verdict) -> dict[str, str]:
         replace(each, gap=each.authors, bound="", measure=each.topic, who="") for each in verdict.comparisons
     ]
     first = next((_measured(each) for each in verdict.votes), None)
-    alone = [each for each in verdict.comparisons if each.of_one_seed and each not in verdict.votes]
-    of_one_seed = _effect([each for each in alone if _measured(each) == first]).partition(": ")[2]
+    alone = [
+        each
+        for each in verdict.comparisons
+        if each.of_one_seed and not each.repeats and each not in verdict.votes and _measured(each) == first
+    ]
+    several = len({each.subject for each in verdict.votes if _measured(each) == first}) > 1
+    of_one_seed = _effect(alone, several).partition(": ")[2]
     return {
         "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
         "needed": _needed(verdict.comparisons),
@@ -112,8 +117,11 @@ def _listed(places: Iterable[str]) -> str:
     return ", ".join(named[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _effect(comparisons: Sequence[Comparison]) -> str:
-    """The ends of the gaps on the first measure: ``leakage: PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``."""
+def _effect(comparisons: Sequence[Comparison], named: bool = False) -> str:
+    """The ends of the gaps on the first measure: ``leakage: PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``.
+
+    Selectors are named if there are several, or all are to be ``named``.
+    """
     known = [each for each in comparisons if math.isfinite(each.gap)]
     if not known:
         return "–"
@@ -129,7 +137,7 @@ def _effect(comparisons: Sequence[Comparison]) -> str:
     for subject in dict.fromkeys(each.subject for each in alike):
         ends = gaps[subject][0], gaps[subject][-1]
         span = " to ".join(dict.fromkeys(_gap(end).removesuffix(unit) for end in ends))
-        spans.append(f"{LABELS[subject]} {span}" if len(gaps) > 1 else span)
+        spans.append(f"{LABELS[subject]} {span}" if len(gaps) > 1 or named else span)
     return f"{head}: {', '.join(spans)}{unit.rstrip()}"
 
 

@@ -128,8 +128,9 @@ def plot_beside(
         axes.grid(visible=False)
         if shown.column == "accuracy":
             axes.yaxis.set_major_locator(MultipleLocator(20))
-    n_seeds = max(curve.n_seeds for curve in curves.values())
-    ours = f"each of {n_seeds} seeds" if set(curves) <= set(apart) else f"mean, n = {n_seeds}"
+    most = max(curve.n_seeds for curve in curves.values())
+    n_seeds = max((curve.n_seeds for name, curve in curves.items() if name not in apart), default=0)
+    ours = f"mean, n = {n_seeds}" if n_seeds > 1 else "n = 1" if most == 1 else f"each of {most} seeds"
     seed = log_of(scenario.name)["seed"] if log else 0
     lines = [Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=f"Ours, {ours}")]
     if theirs:
@@ -138,7 +139,7 @@ def plot_beside(
         lines.append(Line2D([], [], label="Ours, other selectors", **_OTHERS))
     if rival:
         lines.append(Line2D([], [], label="Random, beside PAUSE", **_RIVAL))
-    if set(apart) & set(curves) < set(curves) and apart:
+    if apart and n_seeds > 1:
         lines.append(Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none"))
     lines += more
     explained = {str(line.get_label()): line for line in lines} | spread_of(

@@ -115,11 +115,15 @@ def band(seeds: Seeds, step: bool = False) -> Band:
 
 
 def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Band]:
-    """The `band` of each selector, in legend order, from selector, seed, x and y of each run."""
+    """The `band` of each selector, in legend order, from selector, seed, x and y of each run.
+
+    Selectors whose seeds have no common x are left out.
+    """
     seeds: dict[str, dict[int, tuple[Array, Array]]] = {}
     for selector, seed, x, y in curves:
         seeds.setdefault(selector, {})[seed] = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    return {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
+    found = {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
+    return {selector: curve for selector, curve in found.items() if len(curve.x)}
 
 
 def smoothed_bands(
@@ -283,6 +287,8 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     """
     wide = len(curves) <= MOST_BANDS
     spread = spread_of(curves.values(), wide)
+    if not any(line.get_marker() == "_" for axes in figure.axes for line in axes.lines):
+        spread = {words: key for words, key in spread.items() if not words.startswith("Bar")}
     numbers = {curve.n_seeds for curve in curves.values()}
     most = max(numbers)
     words = [*(str(line.get_label()) for line in lines), *spread]

@@ -128,12 +128,12 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
             if len(run):
                 used[name] = mark
             if rounds is not None and not _first(kinds, cut) and len(run):
-                place = (run["elapsed_s"].iloc[-1], 100 * run["accuracy"].iloc[-1])
-                shift, ha, va = ((5, 0), "left", "center")
-                if place[0] > 0.7 * limit:  # there is no room to the right
-                    shift, ha, va = ((0, 5), "right", "bottom")
-                note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 7, "ha": ha, "va": va}
-                axes.annotate("authors only", place, shift, textcoords="offset points", **note)
+                times = run["elapsed_s"].to_numpy(np.float64)
+                # Beside the mark with the most room to its right.
+                at = int(np.diff(np.append(times, limit)).argmax())
+                place = times[at], 100 * run["accuracy"].iloc[at]
+                note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 6.5, "va": "center"}
+                axes.annotate("authors only", place, (4, -3), textcoords="offset points", **note)
     axes.set_xlim(0, limit if curves else None)
     words = "not run"
     if rounds is not None:

@@ -274,5 +274,5 @@ def _pin(
             if len(own) < n_seeds:
                 beside: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 6}
                 beside |= {"xycoords": axes.get_xaxis_transform(), "va": "center"}
-                axes.annotate(f"{len(own)} of {n_seeds}", (time, top), (5, 0), **beside)
+                axes.annotate(f"{len(own)} of {n_seeds}", (time, top), (5, 0), clip_on=True, **beside)
             drawn.append((axes, time))

@@ -45,37 +45,39 @@ def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:
         Classes that are used, of selectors, data sources and so on: their modules count, and no others of
         their kind, so that an edit of one selector reruns no job of another; neither do looks and figures.
     """
-    pending = [*modules, *(own := [one.__module__ for one in parts or ()])]
-    homes = {name: _home(name) for name in {one.partition(".")[0] for one in own} - {"pausefl"}}
-    beside = tuple(home for home in homes.values() if home.name != "site-packages")
+    homes = {top: _home(top) for top in sorted({one.__module__.partition(".")[0] for one in parts or ()})}
     homes["pausefl"] = _ROOT
+    # With each the folder of what imports it, where else it may be.
+    pending: list[tuple[str | Path, Path | None]] = [(one, None) for one in modules]
+    pending += [(one.__module__, None) for one in parts or ()]
     found: dict[str, str] = {}
     while pending:
-        one = pending.pop()
+        one, beside = pending.pop()
         # A script stands in another folder in another checkout.
         name = one.name if isinstance(one, Path) else one.partition(":")[0]
-        own_home = homes.get(name.partition(".")[0])
-        path = one if isinstance(one, Path) else _file(name, (own_home,) if own_home else beside)
+        home = homes.get(name.partition(".")[0], beside)
+        path = one if isinstance(one, Path) else home and _file(name, home)
         ignored = _IGNORED.fullmatch(name) or (parts is not None and _BESIDE_PARTS.fullmatch(name))
         if path and path.is_file() and name not in found and not ignored:
             found[name], imported = _read(path, name, frozenset() if parts is None else _SHOWN)
-            pending += imported
+            # Beside pausefl, and beside an installed module, are others' modules.
+            beside = None if home == _ROOT or "site-packages" in path.parts else home
+            pending += [(each, beside) for each in imported]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
 
 
-def _home(name: str) -> Path:
-    """The folder of a user's own module or package, and, unless that is installed, of others beside it."""
-    spec = find_spec(name)
+def _home(top: str) -> Path:
+    """The folder that has a user's own module or package."""
+    spec = find_spec(top)
     place = spec and next(iter(spec.submodule_search_locations or ()), spec.origin)
     return Path(place or "").parent
 
 
 @cache
-def _file(module: str, homes: tuple[Path, ...]) -> Path | None:
-    """File of a module in one of some folders; None if there is none, as of other libraries."""
-    bases = [home.joinpath(*module.split(".")) for home in homes]
-    files = (file for base in bases for file in (base / "__init__.py", base.parent / f"{base.name}.py"))
-    return next(filter(Path.is_file, files), None)
+def _file(module: str, home: Path) -> Path | None:
+    """File of a module in a folder; None if there is none, as of other libraries."""
+    base = home.joinpath(*module.split("."))
+    return next(filter(Path.is_file, (base / "__init__.py", base.parent / f"{base.name}.py")), None)
 
 
 @cache
@@ -95,7 +97,8 @@ def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str
             base = resolve_name("." * node.level + (node.module or ""), package)
             imported += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     beside = sorted(path.parent.iterdir()) if module.startswith("pausefl.") else []
-    files = [file.read_bytes() for file in beside if file.is_file() and file.suffix != ".py"]
+    others = [file for file in beside if file.is_file() and file.suffix != ".py"]
+    files = [file.read_bytes() for file in others if not re.match(r"\..*|.*~$", file.name)]  # an editor's
     return hashlib.sha256(b"".join([ast.unparse(tree).encode(), *files])).hexdigest(), imported
 
 

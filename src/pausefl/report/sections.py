@@ -103,7 +103,7 @@ def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Shown]]:
         alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
         home = papers.home_of(scenario.scale, names) if place is None else place.paper
         own = name, alt, shows, place, reading
-        yield home, Shown(f"figure-{figure}", title, scale, path, caption_of(part, kind), *own)
+        yield home, Shown(f"figure-{figure}", title, scale, path, caption_of(part, kind, figure), *own)
 
 
 def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
@@ -137,6 +137,8 @@ def _tables(parts: ReportParts) -> Iterator[tuple[str, list[Shown]]]:
         yield name, tables
 
 
-def caption_of(part: ScenarioPart, kind: str) -> Caption:
-    """Caption of a figure or a table of a scenario."""
-    return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin)
+def caption_of(part: ScenarioPart, kind: str, figure: str = "") -> Caption:
+    """Caption of a figure or a table of a scenario; ``figure`` is the name under which it asks for one."""
+    asked = part.scenario.figures.get(figure)
+    window = asked.window if asked else None
+    return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin, window)

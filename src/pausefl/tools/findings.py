@@ -72,9 +72,10 @@ class Numbers:
     def gaps(
         self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", outcome: str = ""
     ) -> str:
-        """Least and greatest gap among the `found` comparisons, as ``1.04 to 1.28``."""
+        """Least and greatest gap of `found` comparisons: ``1.04 to 1.28``, ``at most 0.60 to 0.70``."""
         found = self.found(claim, reading, topic, subject, where, outcome)
-        return span(shown(one.gap, one.unit) for one in sorted(found, key=lambda one: one.gap))
+        ends = sorted(found, key=lambda one: one.gap)
+        return span(f"{one.bound} {shown(one.gap, one.unit)}".lstrip() for one in ends)
 
     def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
         """Least and greatest gap in the authors' logs among the `found` comparisons as run."""
@@ -98,12 +99,17 @@ class Numbers:
         ]
 
     def paired(self, scenario: str, metric: str, selector: str, other: str) -> str:
-        """A gap of two selectors in the published runs, with its interval: ``1.02 times (0.89 to 1.16)``."""
+        """A gap of two selectors in the published runs, with its interval: ``1.02 times (0.89 to 1.16)``.
+
+        ``selector`` stands before ``other`` in the order of legends, else `KeyError`.
+        """
         wanted = [one for one in self.experiments if one.scenario == scenario]
         folders = {
             one: run_folder(self.published, one) for one in wanted if one.selector in (selector, other)
         }
         row = paired(read_runs(folders).values(), metric).iloc[0]
+        if (row["selector"], row["against"]) != (selector, other):
+            raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
         ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
         return f"{shown(row['gap'], row['unit'])} {'times' if row['unit'] == RATIO else row['unit']} ({ends})"
 
@@ -201,7 +207,10 @@ class Numbers:
     def rounds_made(self, scenario: str, selector: str) -> str:
         """Rounds of the published runs of a selector, a mean of seeds: ``295``."""
         rounds = read_table(self.published / scenario / "rounds.parquet")
-        return f"{rounds[rounds['selector'] == selector].groupby('seed').size().mean():.0f}"
+        own = rounds[rounds["selector"] == selector]
+        if own.empty:
+            raise KeyError(f"{scenario}: no published run of {selector}")
+        return f"{own.groupby('seed').size().mean():.0f}"
 
     def final_accuracy(self, scenario: str, *selectors: str, form: str = ".1f") -> str:
         """Accuracy in per cent at the end of the published runs, a mean of seeds: ``64.3``.
@@ -298,6 +307,8 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
 def span(values: Iterable[str]) -> str:
     """The first and the last of some values, ``1.04 to 1.28``; one of them if they are equal."""
     listed = list(values)
+    if not listed:
+        raise KeyError("there is no such value")
     return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
 
 

@@ -12,7 +12,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from pausefl.errors import PrivacyError
-from pausefl.privacy import CoordinateMechanism, Mechanism, Protection, SimulatedSampler, VectorMechanism
+from pausefl.privacy import (
+    CoordinateMechanism,
+    Mechanism,
+    PrivacySettings,
+    Protection,
+    SimulatedSampler,
+    VectorMechanism,
+)
 from pausefl.streams import Streams
 
 Vector = NDArray[np.float32]
@@ -107,3 +114,10 @@ def test_an_update_that_is_not_finite_is_refused_by_name_and_left_alone(broken: 
     with pytest.raises(PrivacyError, match=r"user 4, round 5: .* nothing of it is released"):
         given.release(update, given.noise(1.0, 4, 5), 1.0, user=4, round=5)
     np.testing.assert_array_equal(update, kept)
+
+
+def test_settings_name_the_mechanism() -> None:
+    vector = PrivacySettings(epsilon_total=40, decay=0.04, mechanism="vector", clip_norm=3.0)
+    made = vector.make_mechanism()
+    assert isinstance(made, VectorMechanism)
+    assert made.sensitivity == 6.0

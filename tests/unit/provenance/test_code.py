@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -100,5 +101,54 @@ def test_files_beside_a_module_count_with_it(edit: Edit) -> None:
 def test_what_lies_beside_the_package_does_not_count(scenario: Scenario, edit: Edit, tmp_path: Path) -> None:
     before = jobs(scenario)
     (tmp_path / "numpy.py").write_text("X = 1\n", "utf-8")
+    edit("streams.py", '"""', '"""Words. ')
+    assert jobs(scenario) == before
+
+
+def test_a_script_counts_with_what_it_imports_wherever_it_stands(tmp_path: Path, edit: Edit) -> None:
+    scripts = [tmp_path / name / "script.py" for name in ("here", "there")]
+    for script in scripts:
+        script.parent.mkdir()
+        script.write_text('"""Plot."""\nfrom pausefl.figures.style import save\n', "utf-8")
+    before = code_hash(scripts[0])
+    assert code_hash(scripts[1]) == before
+    imports = "from __future__ import annotations"
+    edit("figures/style.py", imports, f"{imports}\nX = 1")
+    assert code_hash(scripts[1]) != before
+
+
+def test_a_file_of_latencies_counts(scenario: Scenario, edit: Edit, tmp_path: Path) -> None:
+    file = tmp_path / "latencies.csv"
+    file.write_text("user,mean,std\n0,0.5,0.1\n", "utf-8")
+    network = scenario.network.model_copy(update={"latency": "measured", "latency_file": str(file)})
+    measured = scenario.model_copy(update={"network": network})
+    before = job_code(measured, "random")
+    file.write_text("user,mean,std\n0,0.6,0.1\n", "utf-8")
+    edit("streams.py", '"""', '"""Words. ')
+    assert job_code(measured, "random") != before
+
+
+def test_of_a_users_modules_those_count_that_it_imports(
+    tmp_path: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "mine_of_hash.py").write_text("import helper_of_hash\n\n\nclass Mine:\n    pass\n", "utf-8")
+    (own / "helper_of_hash.py").write_text("X = 1\n", "utf-8")
+    monkeypatch.syspath_prepend(own)
+    part = importlib.import_module("mine_of_hash").Mine
+    before = code_hash("pausefl.streams", parts=[part])
+    (own / "numpy.py").write_text("X = 1\n", "utf-8")  # pausefl imports this name, and not from here
+    edit("streams.py", '"""', '"""Words. ')
+    assert code_hash("pausefl.streams", parts=[part]) == before
+    (own / "helper_of_hash.py").write_text("X = 2\n", "utf-8")
+    edit("streams.py", '"""', '"""Words. ')
+    assert code_hash("pausefl.streams", parts=[part]) != before
+
+
+def test_an_editors_files_do_not_count(scenario: Scenario, edit: Edit, tmp_path: Path) -> None:
+    before = jobs(scenario)
+    for name in (".streams.py.swp", "streams.py~"):
+        (tmp_path / "pausefl" / name).write_text("X", "utf-8")
     edit("streams.py", '"""', '"""Words. ')
     assert jobs(scenario) == before

@@ -49,13 +49,15 @@ class Caption:
     details: str
 
 
-def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) -> Caption:
+def caption(
+    kind: str, scenario: Scenario, seeds: Collection[int], origin: str, window: int | None = None
+) -> Caption:
     """Caption of a scenario's figure or table: a ``kind`` of `RECORDS`.
 
-    ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from.
+    ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from, and ``window``
+    over how many rounds an accuracy or a loss is smoothed, if not over `WINDOW`.
     """
     record = RECORDS[kind]
-    shown = [one for one in scenario.figures.values() if one.kind == kind]
     places = [] if scenario.scale == "own" else places_of(scenario.figures, [kind])
     return caption_from(
         f'{{% include "{kind}" %}}',
@@ -67,7 +69,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         place="; ".join(places) or "none",
         deviations=applying(record.deviations, scenario),
         of_authors=record.of_authors,
-        window=next(filter(None, (one.window for one in shown)), WINDOW),
+        window=window or WINDOW,
         **_authors(kind, record.of_authors, scenario),
         **values_of(scenario, seeds),
     )
