@@ -16,7 +16,6 @@ import pandas as pd
 from pausefl.claims.comparison_result import RATIO, Comparison
 from pausefl.claims.formats import summary_line
 from pausefl.claims.paired import paired
-from pausefl.claims.statistics import HOLDS
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
@@ -72,10 +71,10 @@ class Numbers:
     def gaps(
         self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", outcome: str = ""
     ) -> str:
-        """Least and greatest gap of `found` comparisons: ``1.04 to 1.28``, ``at most 0.60 to 0.70``."""
+        """Least and greatest gap of `found` comparisons, ``1.04 to 1.28``, some of which may be bounds."""
         found = self.found(claim, reading, topic, subject, where, outcome)
         ends = sorted(found, key=lambda one: one.gap)
-        return span(f"{one.bound} {shown(one.gap, one.unit)}".lstrip() for one in ends)
+        return span(shown(one.gap, one.unit) for one in ends)
 
     def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
         """Least and greatest gap in the authors' logs among the `found` comparisons as run."""
@@ -89,13 +88,13 @@ class Numbers:
         """Comparisons of a claim that were made, of one topic if it is given.
 
         Only those whose selectors begin with ``subject``, whose scenario has ``where`` in its name, and
-        with an ``outcome``; ``alone`` is that of comparisons that hold if they are tested alone.
+        with an ``outcome``; ``holds alone`` and ``fails alone`` are those of comparisons tested alone.
         """
         return [
             one
             for one in self.verdicts[claim, reading].comparisons
             if one.made and topic in ("", one.topic) and one.who.startswith(subject) and where in one.where
-            if outcome in ("", one.outcome) or (outcome == "alone" and one.alone == HOLDS)
+            if outcome in ("", one.outcome) or (one.alone and outcome == f"{one.alone} alone")
         ]
 
     def paired(self, scenario: str, metric: str, selector: str, other: str) -> str:
