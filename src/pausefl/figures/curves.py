@@ -190,8 +190,11 @@ def _spread(curve: Band, wide: bool) -> str:
     return "lines" if curve.n_seeds <= FEW and curve.seeds else "band" if wide else "bar"
 
 
-def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
-    """Keys of a legend by their words: thin lines of seeds, and bands, or bars if curves are not ``wide``."""
+def spread_of(curves: Collection[Band], wide: bool = True, barred: bool = True) -> dict[str, Any]:
+    """Keys of a legend by their words: thin lines of seeds, and bands, or bars if curves are not ``wide``.
+
+    ``barred`` says whether there is any bar that is long enough to be seen.
+    """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -202,7 +205,7 @@ def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
         "band": ("Band: range of seeds", (Patch(facecolor="black", **_FILLED), line)),
         "bar": ("Bar: range of seeds", Line2D([], [], color="black", linestyle="none", **bar)),
     }
-    shown = {_spread(curve, wide) for curve in curves}
+    shown = {_spread(curve, wide) for curve in curves} - (set() if barred else {"bar"})
     return dict(key for how, key in keys.items() if how in shown)
 
 
@@ -286,9 +289,8 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     grows if the names need it.
     """
     wide = len(curves) <= MOST_BANDS
-    spread = spread_of(curves.values(), wide)
-    if not any(line.get_marker() == "_" for axes in figure.axes for line in axes.lines):
-        spread = {words: key for words, key in spread.items() if not words.startswith("Bar")}
+    barred = any(line.get_marker() == "_" for axes in figure.axes for line in axes.lines)
+    spread = spread_of(curves.values(), wide, barred)
     numbers = {curve.n_seeds for curve in curves.values()}
     most = max(numbers)
     words = [*(str(line.get_label()) for line in lines), *spread]

@@ -66,8 +66,9 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
     shown = Shown("accuracy", "Test accuracy (%)", scale=100, window=window)
     curves = _curves(rounds, scenario, shown)
     numbers, target = ends(curves, shown), 100 * target_accuracy(rounds)
-    tabulated = _curves(rounds, scenario, replace(shown, window=WINDOW))
+    tabulated = curves if window == WINDOW else _curves(rounds, scenario, replace(shown, window=WINDOW))
     times = {name: _times_to(target, curve) for name, curve in tabulated.items()}
+    pinned = {name: own for name, own in times.items() if len(own) > curves[name].n_seeds / 2}
     if not np.isnan(target):
         means = [
             float(np.mean(own)) if len(own) == curves[name].n_seeds else np.nan for name, own in times.items()
@@ -76,9 +77,9 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
     more = []
     if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
-        n_seeds = {curve.n_seeds for name, curve in curves.items() if _some(times[name], curve)}
-        if n_seeds:
-            more.append(_explained(f"“n of {max(n_seeds)}”: seeds that reach it", linestyle="none"))
+        incomplete = [curves[name].n_seeds for name, own in pinned.items() if len(own) < curves[name].n_seeds]
+        if incomplete:
+            more.append(_explained(f"“n of {max(incomplete)}”: seeds that reach it", linestyle="none"))
     elif not np.isnan(target):
         more = [_explained("No target: hardly above the start", linestyle="none")]
     figure, panels = _plot(curves, scenario, shown, more, _apart(curves))
@@ -87,7 +88,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
         if risen:
             axes.axhline(target, **_THIN)
     if risen:
-        _pin(panels, times, curves)
+        _pin(panels, pinned, curves)
     return Plotted(figure, numbers=numbers)
 
 
@@ -133,11 +134,6 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
         what = f"no run has finite values of '{shown.quantity}' to plot"
         raise PauseflError(f"scenario '{scenario.name}': {what}")
     return curves
-
-
-def _some(times: NDArray[np.float64], curve: Band) -> bool:
-    """Whether most seeds of a curve reach a target, but not all."""
-    return curve.n_seeds / 2 < len(times) < curve.n_seeds
 
 
 def _times_to(target: float, curve: Band) -> NDArray[np.float64]:
@@ -260,19 +256,18 @@ def _explained(label: str, **look: Any) -> Line2D:
 def _pin(
     panels: Mapping[str, Axes], times: Mapping[str, NDArray[np.float64]], curves: Mapping[str, Band]
 ) -> None:
-    """Plot a pin on each selector's axis at its mean time; one that would hide another is longer."""
+    """Plot a pin on each selector's axis at the mean of its times; one that would hide another is longer."""
     drawn: list[tuple[Axes, float]] = []
     for selector, own in times.items():
-        if len(own) > curves[selector].n_seeds / 2:
-            axes, time, n_seeds = panels[selector], float(np.mean(own)), curves[selector].n_seeds
-            width = 2 * NEAR * np.ptp(axes.get_xlim())
-            near = sum(axes is other and abs(time - then) < width for other, then in drawn)
-            color, top = look_of(selector).color, 0.05 * (1 + near)
-            place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
-            axes.plot([time, time], [0, top], color=color, linewidth=0.8, **place)
-            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector))
-            if len(own) < n_seeds:
-                beside: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 6}
-                beside |= {"xycoords": axes.get_xaxis_transform(), "va": "center"}
-                axes.annotate(f"{len(own)} of {n_seeds}", (time, top), (5, 0), clip_on=True, **beside)
-            drawn.append((axes, time))
+        axes, time, n_seeds = panels[selector], float(np.mean(own)), curves[selector].n_seeds
+        width = 2 * NEAR * np.ptp(axes.get_xlim())
+        near = sum(axes is other and abs(time - then) < width for other, then in drawn)
+        color, top = look_of(selector).color, 0.05 * (1 + near)
+        place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
+        axes.plot([time, time], [0, top], color=color, linewidth=0.8, **place)
+        axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector))
+        if len(own) < n_seeds:
+            beside: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 6}
+            beside |= {"xycoords": axes.get_xaxis_transform(), "va": "center"}
+            axes.annotate(f"{len(own)} of {n_seeds}", (time, top), (5, 0), clip_on=True, **beside)
+        drawn.append((axes, time))

@@ -27,7 +27,7 @@ from pausefl.figures.deviations import applying
 from pausefl.figures.kinds import FIGURES, MOST_LINES, TABLES
 from pausefl.figures.notes import scale_note
 from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
-from pausefl.results.authors_archive import ARCHIVED, LOGGED
+from pausefl.results.authors_archive import ARCHIVED, LOGGED, log_of, logged
 from pausefl.results.outcomes import WINDOW
 from pausefl.selectors import SELECTORS
 from pausefl.settings import FigureSettings, Scenario, read_yaml
@@ -100,11 +100,6 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
 
 def _authors(kind: str, column: str, scenario: Scenario) -> dict[str, Any]:
     """What there is of the authors' runs, for a figure that would show ``column`` of them."""
-    from pausefl.results.authors_archive import (  # pandas, which a plan of jobs need not wait for
-        log_of,
-        logged,
-    )
-
     log = None
     if scenario.name in LOGGED:
         shown = column and any(run[column].notna().any() for run in logged(scenario).values())
