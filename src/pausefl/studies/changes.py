@@ -79,7 +79,7 @@ NAMES = {
     "neither": "neither",
 }
 
-#: The setting whose largest value is shown against rounds.
+#: The setting whose largest value has a panel of its own.
 _ROUNDS = "training.n_rounds"
 
 #: Colours of what is halved, stays and is doubled; numbers in cells; the value of the scenario; variants.

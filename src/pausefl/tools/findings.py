@@ -20,9 +20,9 @@ from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
 from pausefl.results.authors_archive import beside_ours, tally
-from pausefl.runs.collected import read_runs, run_folder
+from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import Run, rounds_of
 from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import changes, drift
 
@@ -102,11 +102,8 @@ class Numbers:
 
         ``selector`` stands before ``other`` in the order of legends, else `KeyError`.
         """
-        wanted = [one for one in self.experiments if one.scenario == scenario]
-        folders = {
-            one: run_folder(self.published, one) for one in wanted if one.selector in (selector, other)
-        }
-        row = paired(read_runs(folders).values(), metric).iloc[0]
+        runs = [run for run in self._runs(scenario) if run.selector in (selector, other)]
+        row = paired(runs, metric).iloc[0]
         if (row["selector"], row["against"]) != (selector, other):
             raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
         ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
@@ -165,10 +162,8 @@ class Numbers:
         """
         tables = []
         for name in scenarios:
-            own = [one for one in self.experiments if one.scenario == name]
-            runs = read_runs({one: run_folder(self.published, one) for one in own}).values()
             scenario = load_scenario(name, self.published.parents[1] / "config/scenarios")
-            tables.append(beside_ours(rounds_of(runs), scenario))
+            tables.append(beside_ours(rounds_of(self._runs(name)), scenario))
         inside, marked, expected = tally(pd.concat(tables))
         return f"{inside} of {marked} | {expected:.0f}"
 
@@ -223,6 +218,11 @@ class Numbers:
     def seconds_to_target(self, scenario: str, selector: str) -> str:
         """Simulated seconds to the target of the scenario, a mean of seeds: ``34``."""
         return f"{self._metrics(scenario, (selector,), 'seconds_to_target')[0]:.0f}"
+
+    def _runs(self, scenario: str) -> list[Run]:
+        """The published runs of a scenario that count."""
+        wanted = [one for one in self.experiments if one.scenario == scenario]
+        return list(read_collected(self.published / scenario, wanted).values())
 
     def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
         """One of the metrics of a scenario that DVC compares, of each selector."""
