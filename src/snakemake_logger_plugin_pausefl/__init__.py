@@ -15,8 +15,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.text import Text
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
+
+from pausefl.progress import bar, took
 
 #: What Snakemake says that tells a user nothing, or that is said in other words here.
 _NOISE = re.compile(
@@ -42,7 +46,8 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         said = self.common_settings
-        self.stream = sys.stdout if said.stdout else sys.stderr
+        stream = sys.stdout if said.stdout else sys.stderr
+        self.console = Console(file=stream, no_color=said.nocolor or None, highlight=False, soft_wrap=True)
         self.verbose = bool(said.printshellcmds or said.verbose or said.debug_dag)
         self.dryrun, self.stopped, self.ended, self.begun = said.dryrun, False, False, time.time()
         self.n_steps = self.n_done = 0
@@ -50,11 +55,6 @@ class LogHandler(LogHandlerBase):
         self.running: dict[int, float] = {}
         self.failed: dict[int, str] = {}
         self.bar = ExitStack()
-        self.console: Any = None
-        if self.stream.isatty():
-            from rich.console import Console
-
-            self.console = Console(file=self.stream, no_color=said.nocolor or None, highlight=False)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record says, if that is anything to a user."""
@@ -73,13 +73,9 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print(self, text: str, level: int) -> None:
-        if text in ("", "None"):
-            return
-        if self.console is None:
-            print(text, file=self.stream, flush=True)
-        else:
-            style = "red" if level >= logging.ERROR else "yellow" if level >= logging.WARNING else None
-            self.console.print(text, style=style, markup=False, soft_wrap=True)
+        if text not in ("", "None"):
+            style = "red" if level >= logging.ERROR else "yellow" if level >= logging.WARNING else ""
+            self.console.print(Text(text, style))
 
     def _said(self, record: Any) -> str:
         """What to print of a record."""
@@ -92,8 +88,6 @@ class LogHandler(LogHandlerBase):
             case LogEvent.JOB_STARTED:
                 self.running |= dict.fromkeys(record.jobs, record.created)
             case LogEvent.JOB_FINISHED:
-                from pausefl.progress import took
-
                 self.n_done += 1
                 self.failed.pop(record.job_id, None)
                 seconds = record.created - self.running.pop(record.job_id, record.created)
@@ -116,9 +110,7 @@ class LogHandler(LogHandlerBase):
     def _begin(self, record: Any) -> str:
         """Show a bar on a terminal; or, once in a dry run, what there is to do."""
         first, self.n_steps = not self.n_steps, record.stats["total"]
-        if first and self.console is not None and not self.dryrun:
-            from pausefl.progress import bar
-
+        if first and self.console.file.isatty() and not self.dryrun:
             self.bar.enter_context(bar(self.console, self._state))
         return self.format(record) if first and self.dryrun else ""
 
@@ -130,8 +122,6 @@ class LogHandler(LogHandlerBase):
 
     def _state(self) -> tuple[float, str]:
         """The share of steps that are done; how many, for how long; below, what runs."""
-        from pausefl.progress import took
-
         running = [self._title(number) for number in list(self.running)]
         more = f" and {len(running) - 1} more" if len(running) > 1 else ""
         text = f"{self.n_done} of {self.n_steps}, {took(time.time() - self.begun)} so far\n"
