@@ -109,13 +109,23 @@ def _outcome(p_holds: float, p_fails: float) -> str:
 
 
 def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
-    """The estimate of a mean gap, and whether it is a bound: of finite tested values, or of known gaps."""
-    known = (bounds[:, 0] == bounds[:, 1]) & np.isfinite(bounds[:, 0])
-    if known.all():
-        return estimate(tested), ""
+    """The estimate of a mean gap, and whether it is a bound.
+
+    Of the tested values; where one is infinite, without an interval, of the other bounds, which it is then
+    at least or at most; where some of these are infinite, too, of the known gaps.
+    """
+    least, most = bounds.T
     if np.isfinite(tested).all():
-        return estimate(tested), "at most" if (tested == bounds[:, 1]).all() else "at least"
-    return Estimate(estimate(bounds[known, 0]).mean, math.nan, math.nan), ""
+        return estimate(tested), "" if (least == most).all() else _side(tested, most)
+    for other in (least, most):
+        if np.isfinite(other).all():
+            return Estimate(float(other.mean()), math.nan, math.nan), _side(other, most)
+    known = (least == most) & np.isfinite(least)
+    return Estimate(estimate(least[known]).mean, math.nan, math.nan), ""
+
+
+def _side(bound: Floats, most: Floats) -> str:
+    return "at most" if (bound == most).all() else "at least"
 
 
 def judge_slope(slope: float, error: float, n_free: int, low: float, high: float) -> Decision:

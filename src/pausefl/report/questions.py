@@ -14,6 +14,7 @@ import pandas as pd
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.paired import pair_gaps
 from pausefl.claims.records import replicates
+from pausefl.claims.statistics import judge
 from pausefl.figures import captions
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
@@ -55,7 +56,7 @@ class Answer(NamedTuple):
     n_seeds: int = 0
     #: How many there are, of a count; else of how many seeds it is, as others never get there.
     of: int = 0
-    #: "at most" where a run of a seed ended before it reached what the other reached.
+    #: "at most" or "at least" where a run of a seed ended before it reached what the other reached.
     bound: str = ""
 
 
@@ -212,14 +213,13 @@ def gap_between(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], secon
     """
     runs, ratio = replicates(rounds), metric != "accuracy_in_time"
     selector = next((name for name in first if name in set(rounds["selector"])), "")
-    low, high = pair_gaps(METRICS[metric], runs, selector, second, ratio).T
-    if not len(high):
+    bounds = pair_gaps(METRICS[metric], runs, selector, second, ratio)
+    if not len(bounds):
         return None
-    known = np.isfinite(high)
-    found = estimate(high[known])
-    mean, least, most = (math.exp(value) if ratio else value for value in found)
-    bound = "" if (low == high)[known].all() else "at most"
-    return Answer(mean, least, most, len(high), int(known.sum()), bound)
+    found = judge(bounds, -math.inf, 0.0)
+    mean, least, most = (math.exp(value) if ratio else value for value in found.gap)
+    n_known = len(bounds) if found.bound else int(np.isfinite(bounds).all(axis=1).sum())
+    return Answer(mean, least, most, len(bounds), n_known, found.bound)
 
 
 def _agreement(
@@ -260,8 +260,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 #: What explains the table.
 NOTE = (
     "*As written* has the settings of the papers' text, *as run* those of the authors' logs, and their"
-    " annealer. Seeds that never reach a target are left out. A log has one run of each selector, of which we"
-    " copied some rounds; – is what it does not tell."
+    " annealer. Where a run ended before the target, its end counts, and the number is a bound. A log has one"
+    " run of each selector, of which we copied some rounds; – is what it does not tell."
 )
 
 

@@ -90,6 +90,17 @@ def test_a_gap_that_is_only_bounded_is_tested_on_its_worse_bound() -> None:
     assert (back.outcome, back.bound) == (FAILS, "at least")
 
 
+def test_of_one_who_never_arrives_the_end_counts_in_what_is_shown_and_its_sign_in_what_is_decided() -> None:
+    ours, theirs = np.array([[1.0, 1.0]] * 9 + [[8.0, math.inf]]), np.full(10, 2.0)
+    decision = judge(gaps(ours, theirs, ratio=True), *region("lower", 0.0, ratio=True))
+    assert (decision.outcome, decision.bound) == (HOLDS, "at least")
+    assert decision.p == pytest.approx(stats.binomtest(9, 10, alternative="greater").pvalue * 2)
+    assert math.exp(decision.gap.mean) == pytest.approx((0.5**9 * 4) ** 0.1)
+    assert math.isnan(decision.gap.low)
+    back = judge(gaps(theirs, ours, ratio=True), *region("higher", 0.0, ratio=True))
+    assert (back.outcome, back.bound) == (HOLDS, "at most")
+
+
 @pytest.mark.parametrize("n", range(2, 12))
 def test_without_a_bound_signs_decide(n: int) -> None:
     never = np.full(n, math.inf)
