@@ -15,14 +15,17 @@ import pandas as pd
 
 from pausefl.claims.comparison_result import RATIO, Comparison
 from pausefl.claims.formats import summary_line
-from pausefl.claims.paired import paired
+from pausefl.claims.metrics import METRICS
+from pausefl.claims.paired import pair_gaps, paired
+from pausefl.claims.records import replicates
 from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
-from pausefl.results.authors_archive import beside_ours, tally
+from pausefl.results.authors_archive import LOGGED, beside_ours, tally
 from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import Run, rounds_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import changes, drift
 
@@ -102,12 +105,27 @@ class Numbers:
 
         ``selector`` stands before ``other`` in the order of legends, else `KeyError`.
         """
+        row = self._pair(scenario, metric, selector, other)
+        ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
+        return f"{shown(row['gap'], row['unit'])} {'times' if row['unit'] == RATIO else row['unit']} ({ends})"
+
+    def ratio(self, scenario: str, metric: str, selector: str, other: str) -> str:
+        """The ratio of `paired` alone: ``1.02``."""
+        return shown(self._pair(scenario, metric, selector, other)["gap"], RATIO)
+
+    def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
         runs = [run for run in self._runs(scenario) if run.selector in (selector, other)]
         row = paired(runs, metric).iloc[0]
         if (row["selector"], row["against"]) != (selector, other):
             raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
-        ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
-        return f"{shown(row['gap'], row['unit'])} {'times' if row['unit'] == RATIO else row['unit']} ({ends})"
+        return row
+
+    def faster(self, scenario: str, accuracy: float, selector: str, other: str) -> str:
+        """In how many seeds a selector reaches an accuracy before another does, or ends: ``9 of 10``."""
+        rounds = rounds_of(self._runs(scenario))
+        rounds.attrs["target_accuracy"] = accuracy
+        bounds = pair_gaps(METRICS["seconds_to_target"], replicates(rounds), selector, other, ratio=True)
+        return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
 
     def behind(self, claim: str, reading: str, where: str) -> str:
         """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
@@ -160,12 +178,24 @@ class Numbers:
 
         In two cells of a table, ``64 of 68 | 56``.
         """
-        tables = []
-        for name in scenarios:
-            scenario = load_scenario(name, self.published.parents[1] / "config/scenarios")
-            tables.append(beside_ours(rounds_of(self._runs(name)), scenario))
-        inside, marked, expected = tally(pd.concat(tables))
+        inside, marked, expected = tally(self._beside_ours(scenarios))
         return f"{inside} of {marked} | {expected:.0f}"
+
+    @property
+    def mean_rounds(self) -> str:
+        """The same of the mean rounds in the logs of selectors that choose."""
+        table = self._beside_ours(dict.fromkeys(LOGGED.values()))
+        facts = {name: SELECTORS[name] for name in table["selector"]}
+        choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
+        rounds = table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
+        inside, marked, expected = tally(rounds)
+        return f"{inside} of {marked} | {expected:.0f}"
+
+    def _beside_ours(self, scenarios: Iterable[str]) -> pd.DataFrame:
+        folder = self.published.parents[1] / "config/scenarios"
+        return pd.concat(
+            beside_ours(rounds_of(self._runs(name)), load_scenario(name, folder)) for name in scenarios
+        )
 
     @cached_property
     def drift(self) -> pd.DataFrame:
@@ -180,8 +210,17 @@ class Numbers:
     @cached_property
     def knobs(self) -> dict[Any, dict[Any, Any]]:
         """What `pausefl.studies.changes.compare` makes of the published `mnist_knobs`, by knob and value."""
-        curves = read_table(self.published / "studies/mnist_knobs/curves.parquet")
-        return changes.compare(curves).set_index(["knob", "value"]).to_dict("index")
+        return changes.compare(self._curves).set_index(["knob", "value"]).to_dict("index")
+
+    @cached_property
+    def _curves(self) -> pd.DataFrame:
+        return read_table(self.published / "studies/mnist_knobs/curves.parquet")
+
+    def long_run(self, selector: str) -> str:
+        """Accuracy in per cent after the 1,000 rounds of `mnist_knobs`, a mean of seeds: ``54``."""
+        long = self._curves[(self._curves["value"] == "1000") & (self._curves["knob"] == questions.N_ROUNDS)]
+        ends = long[long["selector"] == selector].groupby("seed")["accuracy"].last()
+        return f"{100 * ends.mean():.0f}"
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
         """PAUSE less random selection with one setting changed: the gap and its interval, in points.
@@ -194,9 +233,17 @@ class Numbers:
 
     def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
         """A metric of a selector over another's in a published benchmark, means over seeds: ``0.63``."""
-        runs = read_table(self.published / "studies" / study / "runs.csv")
-        means = runs.groupby("selector")[metric].mean()
+        means = self._benchmark(study, metric)
         return shown(float(means[selector] / means[other]), RATIO)
+
+    def benchmark_points(self, study: str, selector: str, other: str) -> str:
+        """By how many points of accuracy a selector is below another there, means over seeds: ``0.9``."""
+        means = self._benchmark(study, "accuracy")
+        return shown(100 * float(means[other] - means[selector]), "points")
+
+    def _benchmark(self, study: str, metric: str) -> pd.Series:
+        """Mean over seeds by selector."""
+        return read_table(self.published / "studies" / study / "runs.csv").groupby("selector")[metric].mean()
 
     def rounds_made(self, scenario: str, selector: str) -> str:
         """Rounds of the published runs of a selector, a mean of seeds: ``295``."""
@@ -274,32 +321,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         "interval": interval,
         "n_seeds": lambda one: len(one.seeds),
     }
-    asked = (
-        "gap",
-        "gaps",
-        "log_gaps",
-        "found",
-        "paired",
-        "log_cost",
-        "log_behind",
-        "verdict_counts",
-        "questions",
-        "behind",
-        "finding",
-        "votes",
-        "counted",
-        "seeds",
-        "n_runs",
-        "n_on_gpu",
-        "round_s",
-        "final_accuracy",
-        "seconds_to_target",
-        "knob",
-        "rounds_made",
-        "tallied",
-        "benchmark_ratio",
-    )
-    values = {name: getattr(numbers, name) for name in asked}
+    values = {name: getattr(numbers, name) for name in dir(Numbers) if not name.startswith("_")}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
 
 
