@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pausefl.data.dataset import read_arrays, write_arrays
+from pausefl.data.partition_labels import drawn_users, given_users, warn_of_shortage
+from pausefl.data.partition_sizes import check_least, sample_sizes
 from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.errors import DataError
 from pausefl.files import remedy
@@ -29,9 +30,6 @@ IntArray = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _KIND = "pausefl partition 2"
-
-#: Draws of labels by a Dirichlet distribution before giving up.
-_MOST_DRAWS = 1000
 
 #: Range of data qualities with ``partition.qualities: uniform``.
 QUALITY_RANGE = (0.2, 1.0)
@@ -177,27 +175,16 @@ def make_partition(
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
-    asked = partition_settings.asked_share
     if partition_settings.users == "given":
-        users = _given_users(given, pool, n_users, data_settings.source)
-    elif partition_settings.labels == "dirichlet":
-        users = _dirichlet_users(labels, pool, n_users, partition_settings, streams)
-    elif asked is not None:
-        if partition_settings.labels == "dominant":
-            users = _dominant_users(labels, pool, sizes, asked, streams)
-        else:
-            exact = partition_settings.sizes == "listed"
-            users = _users_of_pools(labels, pool, sizes, asked, exact, streams)
-    elif partition_settings.labels == "stratified":
-        users = _stratified_users(labels, pool, sizes, streams)
+        users = given_users(given, pool, n_users, data_settings.source)
     else:
-        users = _iid_users(pool, sizes, streams)
+        users = drawn_users(labels, pool, sizes, partition_settings, n_users, streams)
     quality = _sample_qualities(partition_settings, n_users, streams)
     partition = Partition(tuple(np.sort(indices) for indices in users), quality, validation)
-    _check_least(partition_settings, partition.sizes, streams.seed)
-    if asked is not None:
+    check_least(partition_settings, partition.sizes, streams.seed)
+    if partition_settings.asked_share is not None:
         shares, n_classes = largest_shares(partition, labels), len(np.unique(labels[pool]))
-        _warn_of_shortage(partition_settings, shares, n_classes, streams.seed)
+        warn_of_shortage(partition_settings, shares, n_classes, streams.seed)
     return partition
 
 
@@ -212,159 +199,6 @@ def check_partition(
     n_pool = n_examples - data.n_validation if data.n_train is None else data.n_train
     for seed in seeds:
         sample_sizes(settings, n_users, n_pool, Streams(seed))
-
-
-def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
-    """Sample how many examples each user is to get, in all at most ``n_examples``.
-
-    Those ``by_labels`` and those of ``given`` users are not known without data; then there are none here.
-
-    ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
-    proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
-    others scaled down in proportion. Both share out all examples. `PartitionSettings.sizes` describes the
-    others.
-
-    Returns
-    -------
-    ndarray
-        int64, shape (K,), each at least max(``min_size``, 1).
-
-    Raises
-    ------
-    DataError
-        If there are too few examples, or some sizes are too small.
-    """
-    _check_enough(settings, n_users, n_examples)
-    if settings.sizes == "by_labels" or settings.users == "given":
-        return np.zeros(0, np.int64)
-    rng = streams.generator("partition/sizes")
-    if settings.sizes == "listed":
-        sizes = _listed(settings, n_examples)
-    elif settings.sizes in ("equal", "equal_floored"):
-        sizes = np.full(n_users, n_examples // n_users, dtype=np.int64)
-        if settings.sizes == "equal":
-            sizes[rng.permutation(n_users)[: n_examples % n_users]] += 1
-    else:
-        if settings.size_concentration is None:
-            raise DataError(f"partition.sizes '{settings.sizes}' needs partition.size_concentration")
-        shares = rng.dirichlet(np.full(n_users, settings.size_concentration)) * n_examples
-        if settings.sizes == "dirichlet":
-            sizes = _largest_remainder(_raise_to_minimum(shares, settings.min_size), n_examples)
-        else:
-            raised = np.maximum(n_examples // (3 * n_users), shares.astype(np.int64))
-            sizes = raised * n_examples // raised.sum()
-    _check_least(settings, sizes, streams.seed)
-    return sizes
-
-
-def _listed(settings: PartitionSettings, n_examples: int) -> IntArray:
-    """The listed sizes, unless there are too few examples."""
-    if settings.listed_sizes is None:
-        raise DataError("partition.sizes 'listed' needs partition.listed_sizes")
-    sizes = np.array(settings.listed_sizes, dtype=np.int64)
-    if sizes.sum() > n_examples:
-        raise DataError(
-            f"partition.listed_sizes are {sizes.sum()} examples in all, and there are only {n_examples} to"
-            " train on (see data.n_train, data.n_validation)"
-        )
-    return sizes
-
-
-def _check_enough(settings: PartitionSettings, n_users: int, n_examples: int) -> None:
-    least = max(settings.min_size, 1)
-    if n_examples < n_users * least:
-        raise DataError(
-            f"{n_examples} training examples cannot give {n_users} users at least {least} each: that takes"
-            f" {n_users * least} (see partition.min_size, network.n_users, data.n_train, data.n_validation)"
-        )
-
-
-def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> None:
-    """Raise `DataError` if users hold less than ``min_size``, or nothing."""
-    least = max(settings.min_size, 1)
-    if not (n_below := int(np.count_nonzero(sizes < least))):
-        return
-    what = "without data" if least == 1 else f"with fewer than partition.min_size = {least} examples"
-    law, ways = f"partition.sizes '{settings.sizes}'", list[str]()
-    if settings.sizes == "dirichlet" and settings.min_size == 0:
-        ways.append("raise partition.min_size to 1 or more")
-    if settings.sizes in ("dirichlet", "dirichlet_floored"):
-        law += f" with partition.size_concentration = {settings.size_concentration:g}"
-        ways.append("raise partition.size_concentration")
-    if settings.labels == "dominant_pools":
-        law += " and partition.labels 'dominant_pools'"
-        ways.append("take partition.labels 'dominant', which loses nothing")
-    ways.append("lower network.n_users")
-    if settings.users == "given":
-        law, ways = "partition.users 'given'", ["leave these users out of what the data source reads"]
-    if least > 1:
-        ways.insert(0, "lower partition.min_size")
-    way_out = ", or ".join(ways)
-    raise DataError(f"{law} leaves {n_below} of {len(sizes)} users {what} for seed {seed}; {way_out}")
-
-
-def _given_users(given: npt.NDArray[Any] | None, pool: IntArray, n_users: int, source: str) -> list[IntArray]:
-    """Indices of each user, in the order of what the source calls them."""
-    if given is None:
-        raise DataError(
-            f"partition.users 'given' needs a data source that says whose an example is; '{source}' has no"
-            " train_users (docs/extending.md)"
-        )
-    names, whose = np.unique(given[pool], return_inverse=True)
-    if len(names) != n_users:
-        raise DataError(
-            f"network.n_users = {n_users}, but data source '{source}' gives the {len(pool)} training examples"
-            f" to {len(names)} users: set network.n_users to {len(names)}"
-        )
-    return _deal(pool[np.argsort(whose, kind="stable")], np.bincount(whose))
-
-
-def _dirichlet_users(
-    labels: npt.NDArray[Any], pool: IntArray, n_users: int, settings: PartitionSettings, streams: Streams
-) -> list[IntArray]:
-    """Indices of each user; of each class, shares of a symmetric Dirichlet distribution (Hsu et al., 2019).
-
-    `DataError` if some user has less than ``min_size`` examples in each of `_MOST_DRAWS` draws.
-    """
-    if settings.label_concentration is None:
-        raise DataError("partition.labels 'dirichlet' needs partition.label_concentration")
-    rng, least = streams.generator("partition/labels"), max(settings.min_size, 1)
-    by_class = [rng.permutation(pool[labels[pool] == one]) for one in np.unique(labels[pool])]
-    smallest = 0
-    for _ in range(_MOST_DRAWS):
-        shares = rng.dirichlet(np.full(n_users, settings.label_concentration), len(by_class))
-        parts = [
-            np.split(own, np.round(np.cumsum(share)[:-1] * len(own)).astype(np.int64))
-            for own, share in zip(by_class, shares, strict=True)
-        ]
-        users = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        if (smallest := max(smallest, min(map(len, users)))) >= least:
-            return users
-    raise DataError(
-        f"partition.labels 'dirichlet' with partition.label_concentration = {settings.label_concentration:g}"
-        f" gives some of {n_users} users at most {smallest} of {len(pool)} examples in {_MOST_DRAWS} draws"
-        f" for seed {streams.seed}, fewer than {least}: raise partition.label_concentration, or lower"
-        f" {'partition.min_size or ' if least > 1 else ''}network.n_users"
-    )
-
-
-def _warn_of_shortage(settings: PartitionSettings, largest: Floats, n_classes: int, seed: int) -> None:
-    """Warn if the most frequent label of a user has at most half of the share that is asked for."""
-    asked, n_users = settings.dominant_share or 0.0, len(largest)
-    if not (n_short := int(np.count_nonzero(largest <= asked / 2))):
-        return
-    enough = n_users / (n_classes * -(-n_users // n_classes))  # if everybody holds equally much
-    if enough < asked and (settings.labels == "dominant" or n_users < n_classes):
-        ways = f"lower it to {enough:.2g}"
-    else:
-        ways = "lower it, or take more equal partition.sizes"
-    if n_users % n_classes:
-        ways += f", or make network.n_users a multiple of {n_classes}"
-    warnings.warn(
-        f"partition.dominant_share = {asked:g} is more than there is for seed {seed}: labels run out, and"
-        f" {n_short} of {n_users} users have at most half of it, the least {largest.min():.2g}; {ways}",
-        stacklevel=3,
-    )
 
 
 def largest_shares(partition: Partition, labels: npt.NDArray[np.int64]) -> Floats:
@@ -414,134 +248,6 @@ def _check_split(n: int, settings: DataSettings) -> None:
     if n_validation > n - n_train:
         beyond = f" beyond the first data.n_train = {n_train}" if n_train else ""
         raise DataError(f"data.n_validation = {n_validation}, but {split} {n - n_train} examples{beyond}")
-
-
-def _raise_to_minimum(shares: Floats, least: int) -> Floats:
-    """Raise shares below ``least`` and scale the others down in proportion, keeping the sum."""
-    total = shares.sum()
-    raised = np.zeros(len(shares), dtype=bool)
-    scaled = shares
-    # Scaling down can push further users below the minimum; each pass raises at least one more user.
-    while np.any(below := ~raised & (scaled < least)):
-        raised |= below
-        free = shares[~raised].sum()
-        factor = (total - least * raised.sum()) / free if free > 0 else 0.0
-        scaled = np.where(raised, float(least), shares * factor)
-    return scaled
-
-
-def _largest_remainder(shares: Floats, total: int) -> IntArray:
-    """Round shares to integers that sum to ``total``, each to one of its two neighbours."""
-    sizes = np.floor(shares).astype(np.int64)
-    order = np.argsort(sizes - shares, kind="stable")
-    sizes[order[: total - int(sizes.sum())]] += 1
-    return sizes
-
-
-def _deal(indices: IntArray, sizes: IntArray) -> list[IntArray]:
-    """Consecutive parts of the given sizes; what is left over is in none."""
-    return np.split(indices, np.cumsum(sizes))[:-1]
-
-
-def _iid_users(pool: IntArray, sizes: IntArray, streams: Streams) -> list[IntArray]:
-    return _deal(streams.generator("partition/examples").permutation(pool), sizes)
-
-
-def _stratified_users(
-    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, streams: Streams
-) -> list[IntArray]:
-    """Deal the examples class by class, one to each user in turn; needs sizes that differ by at most one."""
-    rng = streams.generator("partition/labels")
-    order = rng.permutation(len(sizes))
-    order = order[np.argsort(-sizes[order], kind="stable")]  # whoever has one more is dealt to once more
-    classes = rng.permutation(np.unique(labels[pool]))
-    shuffled = streams.generator("partition/examples").permutation(pool)
-    dealt = np.concatenate([shuffled[labels[shuffled] == label] for label in classes])
-    turns = np.argsort(order)
-    return [dealt[turn :: len(sizes)] for turn in turns]
-
-
-def _reserved_share(share: float, n_classes: int) -> float:
-    """Share r of its data to reserve for a user's dominant label, so that it has ``share`` of it in all.
-
-    The rest is drawn from all classes, which are equally frequent: r + (1 - r) / n_classes = share.
-    """
-    if share * n_classes < 1:
-        raise DataError(
-            f"partition.dominant_share = {share:g} is less than 1/{n_classes}, the share of each of"
-            f" {n_classes} classes without a dominant one; raise it to {1 / n_classes:.3g} or more"
-        )
-    return 1.0 if share == 1 else (share * n_classes - 1) / (n_classes - 1)
-
-
-def _dominant_users(
-    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, share: float, streams: Streams
-) -> list[IntArray]:
-    """Give each user examples of its dominant label, then the rest from what is left of all labels.
-
-    On average, ``share`` of a user's data has its dominant label.
-    """
-    n_users = len(sizes)
-    rng = streams.generator("partition/labels")
-    classes = rng.permutation(np.unique(labels[pool]))
-    reserved = _reserved_share(share, len(classes))
-    dominant = rng.permutation(classes[np.arange(n_users) % len(classes)])
-    # A label may run out. The order is random because latencies depend on the user's index.
-    turns = rng.permutation(n_users)
-
-    rng = streams.generator("partition/examples")
-    shuffled = rng.permutation(pool)
-    stock = {label: shuffled[labels[shuffled] == label] for label in classes}
-    own: list[IntArray] = [pool[:0]] * n_users
-    for user in turns:
-        label, wanted = dominant[user], round(reserved * int(sizes[user]))
-        own[user], stock[label] = stock[label][:wanted], stock[label][wanted:]
-
-    left = rng.permutation(np.concatenate(list(stock.values())))
-    rest = _deal(left, sizes - np.array([len(indices) for indices in own]))
-    return [np.concatenate(pair) for pair in zip(own, rest, strict=True)]
-
-
-def _users_of_pools(
-    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, share: float, exact: bool, streams: Streams
-) -> list[IntArray]:
-    """Give each user examples of its dominant label, then equally many of each other label.
-
-    Users are served in order of their index. What the stock of a dominant label lacks comes from the others,
-    and what these lack, or rounding leaves, is lost: so the sizes in the authors' logs come about.
-
-    Parameters
-    ----------
-    sizes
-        (K,) how many examples each is to get.
-    share
-        Of the dominant label.
-    exact
-        Whether users get what is lost in the end, from what is left of all labels.
-    """
-    n_users = len(sizes)
-    classes = np.unique(labels[pool])
-    rng = streams.generator("partition/labels")
-    dominant = rng.permutation(np.repeat(classes, -(-n_users // len(classes))))[:n_users]
-
-    rng = streams.generator("partition/examples")
-    shuffled = rng.permutation(pool)
-    stock = {label: shuffled[labels[shuffled] == label] for label in classes}
-    users = []
-    for own, size in zip(dominant, sizes.tolist(), strict=True):
-        wanted = int(size * share)
-        each = (size - min(wanted, len(stock[own]))) // max(len(classes) - 1, 1)
-        held = []
-        for label in classes:
-            n = wanted if label == own else each
-            held.append(stock[label][:n])
-            stock[label] = stock[label][n:]
-        users.append(np.concatenate(held))
-    if exact:
-        left = rng.permutation(np.concatenate(list(stock.values())))
-        rest = _deal(left, sizes - np.array([len(indices) for indices in users]))
-        users = [np.concatenate(pair) for pair in zip(users, rest, strict=True)]
-    return users
 
 
 def _sample_qualities(settings: PartitionSettings, n_users: int, streams: Streams) -> Floats:

@@ -23,8 +23,8 @@ from pausefl.data.partition import (
     load_partition,
     make_partition,
     partition_key,
-    sample_sizes,
 )
+from pausefl.data.partition_sizes import sample_sizes
 from pausefl.errors import DataError
 from pausefl.settings import SHIPPED, DataSettings, PartitionSettings, load_scenario
 from pausefl.streams import Streams

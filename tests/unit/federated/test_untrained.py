@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.data.partition import make_partition, sample_sizes
+from pausefl.data.partition import make_partition
+from pausefl.data.partition_sizes import sample_sizes
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import selection_only
