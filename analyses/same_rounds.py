@@ -81,15 +81,17 @@ def stretches(name: str) -> pd.DataFrame:
 def counts() -> Iterator[list[str]]:
     """Of each scenario: stretches inside our range, and those that one more seed of ours would have there.
 
-    And what ours have more than theirs after round `RISEN`, in points, a mean of stretches.
+    And what ours have more than theirs after round `RISEN`, in points, a mean of stretches; and how far a
+    stretch is apart.
     """
     for name in LOGGED:
         found = stretches(name)
         expected = ((found["n_seeds"] - 1) / (found["n_seeds"] + 1)).sum()
         if len(found):
             late = found[found["first"] > RISEN]
-            more = markdown.number(100 * (late["mean"] - late["authors"]).mean(), "+.1f")
-            yield [f"`{name}`", f"{found['inside'].sum()} of {len(found)}", f"{expected:.0f}", more]
+            more = 100 * (late["mean"] - late["authors"])
+            numbers = [markdown.number(more.mean(), "+.1f"), markdown.number(more.abs().mean(), ".1f")]
+            yield [f"`{name}`", f"{found['inside'].sum()} of {len(found)}", f"{expected:.0f}", *numbers]
 
 
 def ripple() -> Iterator[list[str]]:
@@ -135,7 +137,9 @@ def tables() -> list[str]:
         )
     ]
     return [
-        markdown.table(["Scenario", "Stretches inside our range", "Expected", MORE], counts(), "lr"),
+        markdown.table(
+            ["Scenario", "Stretches inside our range", "Expected", MORE, "Without sign"], counts(), "lr"
+        ),
         markdown.table(["Selector", "Run", *map(str, PLACES)], ripple(), "llr"),
         markdown.table(["Mini-batch", "Run", *(f"Rounds {of}" for of in sized.index)], rows, "rlr"),
     ]
