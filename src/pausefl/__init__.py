@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         read_run,
         run,
         scenario_names,
-        selector_names,
     )
     from pausefl.picker import Picker
     from pausefl.privacy.schedule import GeometricSchedule, Schedule, UniformSchedule
+    from pausefl.selectors import selector_names
     from pausefl.selectors.base import Selector
     from pausefl.settings.scenario import Scenario
     from pausefl.training.models import Model
@@ -76,6 +76,7 @@ _ELSEWHERE = {
     "Source": "data.sources.base",
     "UniformSchedule": "privacy.schedule",
     "paired": "claims.paired",
+    "selector_names": "selectors",
 }
 
 

@@ -51,4 +51,4 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     allowed = sorted(allowed)
     nearest = difflib.get_close_matches(name, allowed, n=1, cutoff=0.6)
     hint = f"Did you mean '{nearest[0]}'? " if nearest else ""
-    return f"{hint}Allowed: {', '.join(allowed)}."
+    return f"{hint}Allowed: {', '.join(allowed)}." if allowed else "There is none."

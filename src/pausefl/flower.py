@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Iterable
+from logging import INFO, WARNING
 from typing import Any
 
 import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
+from flwr.common.logger import log
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
 
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.picker import Picker
 
 
 def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
     """A strategy class like ``base``, `FedAvg` or one derived from it, with selection by a picker.
 
+    ``base`` makes the messages and the aggregate; the picker says who gets one. So ``fraction_train`` and
+    ``min_train_nodes`` say no more than how many nodes must be online (and 0, that nobody trains).
+
     Its constructor takes what that of ``base`` takes and, first:
 
     picker
-        A `Picker` of node ids. A node that it does not know joins when it is online, with the mean size of
-        the others until its reply tells the number of its examples (``weighted_by_key``). Give ``start`` the
-        picker's timeout.
+        A `Picker` of node ids. A node that it does not know joins when it is online. Until a reply tells the
+        number of its examples (``weighted_by_key``), it counts as having the mean of those that replied. Give
+        ``start`` the picker's timeout.
     latency_key
         Metric of a reply that has the seconds that the round took the client; where it has none, the time
         from sending to the making of the reply counts, for which clocks have to agree.
@@ -35,7 +41,13 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         Metric that has the training loss, for selectors that look at losses (`Picker.observe`).
 
     Its attribute ``latencies`` has a mapping for each round: seconds by node, None of one that failed.
+
+    `ConfigError` if ``base`` is no class derived from `FedAvg`, or one that has its own order of nodes.
     """
+    if not (isinstance(base, type) and issubclass(base, FedAvg)):
+        raise ConfigError(f"{base!r} must be flwr.serverapp.strategy.FedAvg, or a class derived from it")
+    if hasattr(base, "_make_sampling"):
+        raise ConfigError(f"{base.__name__} goes through the nodes in an order of its own")
 
     class Selecting(base):  # type: ignore[misc]
         __doc__ = f"{base.__name__} with clients that a `pausefl.Picker` chooses."
@@ -48,61 +60,123 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             loss_key: str = "train_loss",
             **kwargs: Any,
         ) -> None:
+            if not isinstance(picker, Picker):
+                raise ConfigError(f"picker = {picker!r} must be a pausefl.Picker")
             super().__init__(*args, **kwargs)
             self.picker, self.latency_key, self.loss_key = picker, latency_key, loss_key
             self.latencies: list[dict[Hashable, float | None]] = []
+            #: Nodes whose number of examples is not known yet.
+            self.unsized: set[Hashable] = set()
 
         def configure_train(
             self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
         ) -> Iterable[Message]:
-            """Messages to the nodes that the picker chooses among those that are online."""
-            while len(online := list(grid.get_node_ids())) < self.min_available_nodes:
-                time.sleep(1)
-            known = self.picker.history.data_size
-            size = int(known.mean()) if len(known) else 1
-            self.picker.join({node: size for node in online if node not in self.picker.index})
-            self.sent, self.arrays = time.time(), arrays
-            messages: list[Message] = []
-            for node in self.picker.select(online):
-                own = ConfigRecord({**config, "server-round": server_round})
+            """The messages of ``base``, to the nodes that the picker chooses among those that are online."""
+            self.grid, self.arrays = grid, arrays
+            messages: Iterable[Message] = super().configure_train(server_round, arrays, config, grid)
+            return messages
+
+        def _construct_messages(
+            self, record: RecordDict, node_ids: list[int], message_type: str
+        ) -> Iterable[Message]:
+            """Messages of ``base``; those of training go to chosen nodes, each with its budget."""
+            if message_type != MessageType.TRAIN:
+                return [*super()._construct_messages(record, node_ids, message_type)]
+            online = list(self.grid.get_node_ids())
+            new = [node for node in online if node not in self.picker.index]
+            self.picker.join(dict.fromkeys(new, self._mean_size()))
+            self.unsized.update(new)
+            self.sent, messages = time.time(), list[Message]()
+            asked = self.picker.select(online)
+            log(INFO, "configure_train: the picker asks %s of %s nodes", len(asked), len(online))
+            if online and not asked:
+                log(WARNING, "No node that is online has privacy budget left: nobody trains.")
+            for node in asked:
+                own = RecordDict({**record})
                 if np.isfinite(epsilon := self.picker.epsilon[node]):
-                    own["epsilon"] = epsilon
-                record = RecordDict({self.arrayrecord_key: arrays, self.configrecord_key: own})
-                messages += self._construct_messages(record, [node], MessageType.TRAIN)
+                    own[self.configrecord_key] = ConfigRecord(
+                        {**record[self.configrecord_key], "epsilon": epsilon}
+                    )
+                messages += super()._construct_messages(own, [node], message_type)
             return messages
 
         def aggregate_train(
             self, server_round: int, replies: Iterable[Message]
         ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-            """The aggregate of ``base``; nodes that sent an error, or nothing in time, count as failed."""
-            replies, picker = list(replies), self.picker
-            answers = {one.metadata.src_node_id: one for one in replies if not one.has_error()}
-            metrics = {node: next(iter(one.content.metric_records.values())) for node, one in answers.items()}
-            picker.resize({node: int(own[self.weighted_by_key]) for node, own in metrics.items()})
+            """The aggregate of ``base`` without nodes that failed.
+
+            These sent an error, nothing in time, or a latency, a number of examples, a loss or an update that
+            cannot be. `AggregationError` of ``base`` if replies lack what it needs.
+            """
+            picker, kept, latency = self.picker, list[Message](), dict[Hashable, float]()
+            losses, updates = dict[Hashable, float](), dict[Hashable, np.ndarray[Any, Any]]()
+            sizes = dict[Hashable, int]()
+            for reply in replies:
+                node, own = reply.metadata.src_node_id, _metrics(reply, self.weighted_by_key)
+                kept.append(reply)
+                if own is not None and picker.facts.needs_losses and self.loss_key not in own:
+                    raise PauseflError(
+                        f"selector '{picker.name}' looks at losses, and a reply of node {node} has no metric"
+                        f" '{self.loss_key}' (loss_key)"
+                    )
+                if own is None:
+                    continue  # an error, which `base` reports, or no reply that it takes, which it refuses
+                try:
+                    waited = max(reply.metadata.created_at - self.sent, 0.0)
+                    seconds = _number(own, self.latency_key, waited)
+                    size = _number(own, self.weighted_by_key)
+                    if picker.facts.needs_losses:
+                        losses[node] = _number(own, self.loss_key, least=-np.inf)
+                    if picker.facts.needs_updates:
+                        updates[node] = self._update(reply)
+                except ValueError as error:
+                    log(WARNING, "Node %s counts as failed: %s", node, error)
+                    kept.pop()
+                else:
+                    latency[node], sizes[node] = seconds, max(int(size), 1)
+            picker.resize(sizes)
+            self.unsized.difference_update(sizes)
+            picker.resize(dict.fromkeys(self.unsized, self._mean_size()))
             if picker.facts.uniform_weights:
-                for node, weight in picker.weights().items():
-                    if node in metrics:
-                        metrics[node][self.weighted_by_key] = weight
-            latency = {}
-            for node, own in metrics.items():
-                waited = max(answers[node].metadata.created_at - self.sent, 0.0)
-                latency[node] = float(own.get(self.latency_key, waited))
+                for reply in kept:
+                    if (own := _metrics(reply, self.weighted_by_key)) is not None:
+                        own[self.weighted_by_key] = picker.weights()[reply.metadata.src_node_id]
             self.latencies.append({node: latency.get(node) for node in picker.epsilon})
-            picker.observe(
-                latency,
-                losses={node: own[self.loss_key] for node, own in metrics.items() if self.loss_key in own},
-                updates={node: self._update(one) for node, one in answers.items()}
-                if picker.facts.needs_updates
-                else None,
-            )
+            picker.observe(latency, losses=losses, updates=updates)
             aggregated: tuple[ArrayRecord | None, MetricRecord | None]
-            aggregated = super().aggregate_train(server_round, replies)
+            aggregated = super().aggregate_train(server_round, kept)
             return aggregated
 
+        def _mean_size(self) -> int:
+            """What counts as the size of a node that has not told its own."""
+            sizes = zip(self.picker.ids, self.picker.history.data_size.tolist(), strict=True)
+            known = [size for node, size in sizes if node not in self.unsized]
+            return round(np.mean(known)) if known else 1
+
         def _update(self, reply: Message) -> np.ndarray[Any, Any]:
-            """What a reply adds to the arrays that were sent, (d,)."""
+            """What a reply adds to the arrays that were sent, (d,); `ValueError` if they do not match."""
             (own,) = reply.content.array_records.values()
-            steps = [(own[key].numpy() - value.numpy()).ravel() for key, value in self.arrays.items()]
-            return np.concatenate(steps)
+            if own.keys() != self.arrays.keys():
+                raise ValueError("its arrays have other names than those that were sent")
+            steps = [own[key].numpy() - value.numpy() for key, value in self.arrays.items()]
+            if not all(np.isfinite(step).all() for step in steps):
+                raise ValueError("its arrays are not finite")
+            return np.concatenate([step.ravel() for step in steps])
 
     return Selecting
+
+
+def _metrics(reply: Message, weighted_by_key: str) -> MetricRecord | None:
+    """The metrics of a reply, if it is one that strategies aggregate."""
+    if reply.has_error() or len(reply.content.array_records) != 1 or len(reply.content.metric_records) != 1:
+        return None
+    (own,) = reply.content.metric_records.values()
+    return own if weighted_by_key in own else None
+
+
+def _number(metrics: MetricRecord, key: str, default: float = np.nan, least: float = 0.0) -> float:
+    """A metric that is a finite number, not below the least; `ValueError` if it is none."""
+    value = metrics.get(key, default)
+    if not isinstance(value, (int, float)) or not least <= value < np.inf:
+        raise ValueError(f"its metric '{key}' is {value!r}")
+    return float(value)

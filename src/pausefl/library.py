@@ -60,11 +60,6 @@ def scenario_names() -> list[str]:
     return settings.scenario_names(_shipped())
 
 
-def selector_names() -> list[str]:
-    """Names of all selectors that come with pausefl, in the order of tables."""
-    return list(SELECTORS)
-
-
 def load_scenario(source: str | os.PathLike[str]) -> Scenario:
     """Load a scenario.
 

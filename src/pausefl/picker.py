@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.plugins import arguments, missing
 from pausefl.privacy.ledger import Ledger
-from pausefl.privacy.schedule import Schedule
+from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import class_of, name_of, selector_from
 from pausefl.selectors.settings import SelectionSettings
@@ -26,6 +27,9 @@ REWARD = AverageReward(alpha=100.0, beta=2.0, gamma=5.0)
 
 #: What a selector may be made from that is no option.
 _GIVEN = ("reward", "round_latency_max", "latency_floor", "n_selected")
+
+#: What is known of a client from the start, as arguments and in the history.
+_OF_CLIENTS = ("data_size", "quality", "cluster")
 
 #: Arrays by name, and the ids of clients.
 State = dict[str, Any]
@@ -64,6 +68,14 @@ class Picker:
         What the selector is made from: ``exploitation``, ``n_tiers``, ``deadline`` and so on. Those that the
         papers give, `DEFAULTS`, may be left out.
 
+    Attributes
+    ----------
+    epsilon
+        Who was asked in the round that is under way, and the budget that this participation may spend
+        (infinite without a schedule), by id; empty between rounds.
+    ids
+        All clients, in the order in which they joined; a function or class of one's own sees their numbers.
+
     Raises
     ------
     ConfigError
@@ -85,26 +97,28 @@ class Picker:
         forgetting: float = 0.0,
         **options: Any,
     ) -> None:
-        if not 0 < latency_floor < timeout < np.inf:
+        seconds = isinstance(latency_floor, NUMBER) and isinstance(timeout, NUMBER)
+        if not seconds or not 0 < latency_floor < timeout < math.inf:
             raise ConfigError(
-                f"latency_floor = {latency_floor} must be above 0 and below timeout = {timeout}"
+                f"latency_floor = {latency_floor!r} must be above 0 and below timeout = {timeout!r}"
             )
-        if not 0 <= forgetting < 1:
-            raise ConfigError(f"forgetting = {forgetting} must be at least 0 and below 1")
-        if n_selected != int(n_selected) or n_selected < 1:
-            raise ConfigError(f"n_selected = {n_selected} must be a whole number of at least 1")
+        if not isinstance(forgetting, NUMBER) or not 0 <= forgetting < 1:
+            raise ConfigError(f"forgetting = {forgetting!r} must be at least 0 and below 1")
+        for what, given, kind in (("schedule", schedule, Schedule), ("reward", reward, Reward)):
+            if given is not None and not isinstance(given, kind):
+                raise ConfigError(f"{what} = {given!r} must be a pausefl.{kind.__name__}")
+        n_selected, seed = _whole("n_selected", n_selected), _whole("seed", seed, least=0)
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         values = _options(self.name, facts, options)
         values |= {"round_latency_max": timeout, "latency_floor": latency_floor, "n_selected": n_selected}
-        self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
-        self.selector = selector_from(self.name, facts, values | {"reward": reward})
+        self.facts, self.timeout, self.streams = facts, float(timeout), Streams(seed)
+        self.options = values | {"reward": reward}
+        self.selector = selector_from(self.name, facts, self.options)
         self.ids: list[Hashable] = []
         self.index: dict[Hashable, int] = {}
         self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor, forgetting=forgetting)
         self.ledger = Ledger(0, 0, 0, schedule if facts.private else None)
-        #: Who was asked in the round that is under way, and the budget that this participation may spend
-        #: (infinite without a schedule), by id; empty between rounds.
         self.epsilon: dict[Hashable, float] = {}
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self.join(data_size, quality, cluster)
@@ -140,7 +154,8 @@ class Picker:
     def weights(self) -> dict[Hashable, float]:
         """Weight of each asked client's update in the aggregate, by id; they sum to 1 if all answer.
 
-        Shares of the data; of clustered sampling, of the times that a client was sampled.
+        Shares of the data; of clustered sampling, of the times that a client was sampled. To be asked for
+        before `observe` ends the round; between rounds there are none.
         """
         users = self._users(self.epsilon)
         size = self._times if self.facts.uniform_weights else self.history.data_size[users]
@@ -165,21 +180,21 @@ class Picker:
             took as long as the timeout.
         losses
             Training loss of each client who answered: the mean over its examples for ``power_of_choice``, the
-            root mean square for ``oort``.
+            root mean square for ``oort``. A client whose model diverged has failed.
         updates
             The update (d,) of each client who answered, for ``clustered_similarity``.
 
         Raises
         ------
         PauseflError
-            If a client was not asked, or a latency is negative or not a number.
+            If a client was not asked, or a latency, a loss or an update cannot be; then nothing is learned.
         """
         for one in (*latency, *failed):
             if one not in self.epsilon:
                 raise PauseflError(f"client {one!r} was not asked in round {self.history.round}")
         for one, measured in latency.items():
-            if not 0 <= measured < np.inf:
-                raise PauseflError(f"latency of client {one!r} = {measured} must be a number of at least 0")
+            if not isinstance(measured, NUMBER) or not 0 <= measured < math.inf:
+                raise PauseflError(f"latency of client {one!r} = {measured!r} must be a number of at least 0")
         users = self._users(self.epsilon)
         waited = {one: latency[one] for one in self.epsilon if one in latency and one not in failed}
         answered = np.array([one in waited for one in self.epsilon], np.bool_)
@@ -208,38 +223,45 @@ class Picker:
         Raises
         ------
         ConfigError
-            If an id is known, or a size is no whole number above 0.
+            If an id is known, a size is no whole number above 0, or a quality or a cluster cannot be.
         PauseflError
             If the selector cannot take further clients.
         """
-        for one, size in data_size.items():
+        quality, cluster = quality or {}, cluster or {}
+        for one in data_size:
             if one in self.index:
                 raise ConfigError(f"client {one!r} is known already")
-            if size != int(size) or size < 1:
-                raise ConfigError(f"data_size = {size} of client {one!r} must be a whole number above 0")
-        if self.ids:
+        for one in (*quality, *cluster):
+            if one not in data_size:
+                raise ConfigError(f"client {one!r} has a quality or a cluster, and no data_size")
+        sizes = [_whole(f"data_size of client {one!r}", size) for one, size in data_size.items()]
+        clusters = [_whole(f"cluster of client {one!r}", cluster.get(one, 0), least=0) for one in data_size]
+        qualities = [quality.get(one, 1.0) for one in data_size]
+        for one, share in zip(data_size, qualities, strict=True):
+            if not isinstance(share, NUMBER) or not 0 <= share <= 1:
+                raise ConfigError(f"quality of client {one!r} = {share!r} must be from 0 to 1")
+        if self.ids and data_size:
             self.selector.join(len(self.ids) + len(data_size))
         self.index |= {one: len(self.ids) + i for i, one in enumerate(data_size)}
         self.ids += data_size
-        self.history.join(
-            np.array([*data_size.values()], np.int64),
-            np.array([(quality or {}).get(one, 1.0) for one in data_size]),
-            np.array([(cluster or {}).get(one, 0) for one in data_size], np.int64),
-        )
+        self.history.join(np.array(sizes, np.int64), np.array(qualities), np.array(clusters, np.int64))
         self.ledger.n_users = len(self.ids)
         self.ledger.restore(np.pad(self.ledger.participations, (0, len(data_size))))
 
     def resize(self, data_size: Mapping[Hashable, int]) -> None:
-        """Correct the numbers of examples of some clients; `PauseflError` if one is not known."""
-        self.history.data_size[self._users(data_size)] = np.maximum([*data_size.values()], 1)
+        """Correct the numbers of examples of some clients; errors as of `join`, if one is not known, too."""
+        sizes = [_whole(f"data_size of client {one!r}", size) for one, size in data_size.items()]
+        self.history.data_size[self._users(data_size)] = sizes
 
     def state(self) -> State:
         """All that coming selections depend on, between two rounds: ids, and copies of arrays by name.
 
         To be saved with `pickle`, or any way that keeps ids and arrays.
         """
+        clients = {name: getattr(self.history, name).tolist() for name in _OF_CLIENTS}
         return {
-            "clients": dict(zip(self.ids, self.history.data_size.tolist(), strict=True)),
+            "made": self._made(),
+            "clients": {name: dict(zip(self.ids, own, strict=True)) for name, own in clients.items()},
             "asked": [*self.epsilon],
             "participations": self.ledger.participations.copy(),
             **{f"history/{name}": array for name, array in self.history.state().items()},
@@ -249,12 +271,22 @@ class Picker:
     def restore(self, state: State) -> None:
         """Go on from the `state` of a picker that was made alike; clients who joined it join here.
 
-        A round that was under way is lost: whoever was asked in it did not answer.
+        A round that was under way is lost: whoever was asked in it did not answer. `PauseflError` if the
+        picker was made with other arguments, or had other clients.
         """
-        self.join({one: size for one, size in state["clients"].items() if one not in self.index})
-        if self.ids != list(state["clients"]):
+        if "made" not in state:
+            raise PauseflError("this is no state of a Picker")
+        made = state["made"]
+        other = [f"{name} = {made[name]}" for name, own in self._made().items() if own != made[name]]
+        if other:
+            raise PauseflError(f"the saved state is of a picker with {', '.join(other)}")
+        clients = state["clients"]
+        later = [one for one in clients["data_size"] if one not in self.index]
+        if [*self.ids, *later] != list(clients["data_size"]):
             raise PauseflError("the saved state is of other clients, or has them in another order")
-        self.resize(state["clients"])
+        self.join(*({one: clients[name][one] for one in later} for name in _OF_CLIENTS))
+        for name in _OF_CLIENTS:
+            getattr(self.history, name)[:] = list(clients[name].values())
         parts: dict[str, State] = {"history": {}, "selector": {}}
         for path, value in state.items():
             part, _, name = path.partition("/")
@@ -264,6 +296,13 @@ class Picker:
         self.selector.restore(parts["selector"])
         self.ledger.restore(state["participations"])
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
+        self._times = np.ones(len(self.epsilon), np.int64)
+
+    def _made(self) -> dict[str, str]:
+        """Arguments that coming selections depend on, as texts that are the same in another process."""
+        arguments = {"selector": self.name, "timeout": self.timeout, "seed": self.streams.seed}
+        arguments |= {"schedule": self.ledger.schedule, "forgetting": self.history.forgetting, **self.options}
+        return {name: _as_text(value) for name, value in arguments.items()}
 
     def _users(self, ids: Iterable[Hashable]) -> NDArray[np.int64]:
         """Numbers of clients from 0."""
@@ -276,7 +315,28 @@ class Picker:
         """What the clients who answered told, (a,) or (a, d)."""
         if missing := [one for one in ids if one not in (by_id or {})]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
-        return np.array([(by_id or {})[one] for one in ids], kind)
+        try:
+            told = np.array([(by_id or {})[one] for one in ids], kind)
+        except (TypeError, ValueError) as error:
+            raise PauseflError(f"{what} of {', '.join(map(repr, ids))}: {error}") from None
+        for one, own in zip(ids, told, strict=True):
+            if not np.isfinite(own).all():
+                raise PauseflError(
+                    f"{what} of client {one!r} = {own} must be finite; if it diverged, it failed"
+                )
+        return told
+
+
+def _as_text(value: Any) -> str:
+    """A value, or a kind of object and what it was made from."""
+    return f"{type(value).__name__} {vars(value)}" if hasattr(value, "__dict__") else repr(value)
+
+
+def _whole(what: str, value: Any, least: int = 1) -> int:
+    """A whole number; `ConfigError` if it is none, or too small."""
+    if isinstance(value, NUMBER) and value >= least and value % 1 == 0:
+        return int(value)
+    raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}")
 
 
 def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -286,7 +346,10 @@ def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> di
         if key not in known:
             raise ConfigError(f"selector '{name}' has no option '{key}'. {suggest(key, known)}")
     if lacking := [key for key in missing(facts, {**DEFAULTS, **options}) if key not in _GIVEN]:
-        raise ConfigError(f"selector '{name}' needs {', '.join(lacking)}")
+        raise ConfigError(
+            f"selector '{name}' needs {', '.join(lacking)}: keyword arguments of Picker (what they are:"
+            " config/README.md, section selection)"
+        )
     of_settings = {key: options[key] for key in options if key in SelectionSettings.model_fields}
     checked = SelectionSettings.read(DEFAULTS | of_settings, f"selector '{name}'")
     return {**options, **vars(checked)}

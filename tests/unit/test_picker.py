@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import pausefl
 from pausefl import GeometricSchedule, Picker
 from pausefl.bandit.latency import expected_speeds, mean_latencies
+from pausefl.bandit.rewards import QualityReward
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.plugins import arguments
@@ -170,6 +171,44 @@ def test_a_server_that_restarts_goes_on_to_the_same_selections(name: str) -> Non
     np.testing.assert_array_equal(second.ledger.participations.sum(), sum(map(len, whole)))
 
 
+def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:
+    reward, late = QualityReward(alpha=1.0, beta=1.5, gamma=0.0), ["client 12", "client 13"]
+
+    def made() -> Picker:
+        return pick("bsfl", reward=reward, quality={"client 2": 0.3})
+
+    first = made()
+    first.join(dict.fromkeys(late, 200), dict(zip(late, (0.2, 0.9), strict=True)), dict.fromkeys(late, 1))
+    play(first, 25)
+    second = made()
+    second.restore(pickle.loads(pickle.dumps(first.state())))
+    np.testing.assert_array_equal(second.history.quality, first.history.quality)
+    np.testing.assert_array_equal(second.history.cluster, first.history.cluster)
+    assert play(second, 10) == play(first, 10)
+    for other, words in (
+        (pick("random"), "of a picker with selector = 'bsfl'"),
+        (pick("bsfl", reward=reward, schedule=UniformSchedule(1.0, 3)), "schedule = None"),
+        (
+            pick("bsfl", dict(reversed(SIZES.items())), reward=reward),
+            "of other clients, or has them in another",
+        ),
+    ):
+        with pytest.raises(PauseflError, match=words):
+            other.restore(first.state())
+    with pytest.raises(PauseflError, match="no state of a Picker"):
+        second.restore({})
+
+
+def test_a_round_that_was_under_way_at_a_restart_counts_as_unanswered() -> None:
+    first, second = pick("clustered_size"), pick("clustered_size")
+    play(first, 3)
+    asked = first.select(SIZES)
+    second.restore(first.state())
+    assert set(second.weights()) == set(asked)
+    second.select(SIZES)
+    assert second.history.mean_latency[second.index[asked[0]]] > 1
+
+
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_client_joins_later_and_is_tried(name: str) -> None:
     picker = pick(name)
@@ -227,7 +266,18 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: Picker("genie", SIZES, M, FLOOR, TIMEOUT), "selector 'genie' needs speeds"),
         (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),
         (lambda: Picker("random", SIZES, M, 0.0, TIMEOUT), r"latency_floor = 0\.0 must be above 0"),
-        (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size = 0 of client 'a' must be"),
+        (lambda: Picker("random", SIZES, float("nan"), FLOOR, TIMEOUT), "n_selected = nan must be"),
+        (lambda: Picker("random", SIZES, M, FLOOR, None), "timeout = None"),  # type: ignore[arg-type]
+        (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size of client 'a' = 0 must be"),
+        (lambda: pick("random", seed=-1), "seed = -1 must be a whole number of at least 0"),
+        (lambda: pick("random", schedule=40.0), r"schedule = 40\.0 must be a pausefl\.Schedule"),
+        (lambda: pick("pause", reward="r1"), r"reward = 'r1' must be a pausefl\.Reward"),
+        (lambda: pick("bsfl", quality={"client 3": 2.0}), r"quality of client 'client 3' = 2\.0 must be"),
+        (lambda: pick("bsfl", quality={"x": 1.0}), "client 'x' has a quality or a cluster, and no data_size"),
+        (lambda: pick("random", exploitation=2), "no option 'exploitation'. There is none."),
+        (lambda: GeometricSchedule(float("nan"), 0.1), "epsilon_total = nan must be a number above 0"),
+        (lambda: GeometricSchedule(1.0, 0.0), "decay = 0.0 must be a number above 0"),
+        (lambda: UniformSchedule(1.0, 1.5), r"n_participations = 1\.5 must be a whole number"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_is_refused(make: Callable[[], Picker], words: str) -> None:
@@ -254,6 +304,42 @@ def test_what_a_selector_looks_at_must_be_told() -> None:
         picker.observe({first: 0.3})
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("oort", {"losses": [0.3, float("nan"), 0.2]}),
+        ("power_of_choice", {"losses": [0.3, float("inf"), 0.2]}),
+        ("clustered_similarity", {"updates": [[1.0, 2.0], [1.0, float("nan")], [0.0, 1.0]]}),
+        ("clustered_similarity", {"updates": [[1.0, 2.0], [1.0], [0.0, 1.0]]}),
+    ],
+)
+def test_a_loss_or_an_update_that_cannot_be_names_the_client(name: str, told: dict[str, Any]) -> None:
+    picker = pick(name)
+    asked = picker.select(SIZES)
+    by_id = {what: dict(zip(asked, values, strict=True)) for what, values in told.items()}
+    with pytest.raises(PauseflError, match=re.escape(f"'{asked[1]}'")):
+        picker.observe(dict.fromkeys(asked, 0.2), **by_id)
+    assert picker.history.round == 1
+
+
+def test_nothing_happens_if_nobody_joins() -> None:
+    class Remembers(pausefl.Selector):
+        remembered = ("seen",)
+
+        def __init__(self) -> None:
+            self.seen = np.zeros(K)
+
+        def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+            return history.candidates()[: history.n_selected]
+
+    picker = pick(Remembers)
+    picker.join({})
+    with pytest.raises(PauseflError, match="Remembers has no method join"):
+        picker.join({"client 12": 1})
+    with pytest.raises(ConfigError, match="data_size of client 'client 1' = -7 must be"):
+        picker.resize({"client 1": -7})
+
+
 def test_it_needs_nothing_that_training_needs() -> None:
     """Nor does importing the package; the command, and names of the library, say what to install."""
     code = """
@@ -268,6 +354,7 @@ for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarit
     for _ in range(9):
         told = {one: 0.1 for one in picker.select(range(20))}
         picker.observe(told, losses=told, updates={one: [1.0, one] for one in told})
+assert "pause" in pausefl.selector_names()
 try:
     pausefl.run
 except ImportError as error:

@@ -47,6 +47,30 @@ def test_nodes_are_chosen_and_one_that_fails_is_asked_less(python: Path, tmp_pat
 
 
 @pytest.mark.slow
+def test_derived_strategies_do_what_they_did_but_for_who_is_asked(python: Path) -> None:
+    script = ROOT / "tests/helpers/flower_strategies.py"
+    done = subprocess.run([python, script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    usual = found["FedAvg"]
+    for base in ("FedProx", "FedAdam", "FedYogi", "FedAvgM", "QFedAvg", "FedMedian"):
+        one = found[base]
+        assert one["asked"] == usual["asked"]
+        assert [config["epsilon"] for config in one["configs"]] == pytest.approx([1 - math.exp(-0.1)] * 3)
+        assert all(config["server-round"] == 4 for config in one["configs"])
+    assert all(config["proximal-mu"] == 0.5 for config in found["FedProx"]["configs"])
+    assert usual["model"] == pytest.approx(sum(usual["asked"][-1]) / 3)
+    assert 0 < found["FedAdam"]["model"] != usual["model"]
+    # Nodes of which no reply has told the number of examples count as having the mean of the others.
+    assert [found[name] for name in ("clustered_size", "random_by_size", "clustered_similarity")] == [20] * 3
+    assert found["tiers"] == 1
+    assert found["failed"] == [[4, 5], [4, 5]]
+    assert found["spent"] == [3, 3, 3, 3, 3, 3, 2, 0]
+    assert found["cyclic"] == "FedXgbCyclic goes through the nodes in an order of its own"
+    assert "must be flwr.serverapp.strategy.FedAvg, or a class derived from it" in found["object"]
+
+
+@pytest.mark.slow
 def test_the_notebook_shows_that_pause_has_shorter_rounds(python: Path, tmp_path: Path) -> None:
     cells = json.loads((ROOT / "notebooks/flower_selection.ipynb").read_text("utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")

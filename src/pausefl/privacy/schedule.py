@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pausefl.errors import ConfigError
 from pausefl.plugins import Plugins
 
 Floats = NDArray[np.float64]
+
+#: Types of numbers.
+NUMBER = (int, float, np.integer, np.floating)
 
 #: Above it e^x may overflow and e^-x lose digits, so a budget is written with a smaller exponent. Below it
 #: the last digits are those of published results.
@@ -42,6 +47,13 @@ class Schedule(ABC):
         """Sum of the first n budgets, elementwise; 0 for n = 0, never above ``epsilon_total``."""
 
 
+def _check_positive(**values: Any) -> None:
+    """Raise `ConfigError` unless all values are finite numbers above 0."""
+    for name, value in values.items():
+        if not isinstance(value, NUMBER) or not 0 < value < math.inf:
+            raise ConfigError(f"{name} = {value!r} must be a number above 0")
+
+
 @dataclass(frozen=True)
 class GeometricSchedule(Schedule):
     """eps_i = eps_bar (e^eta - 1) e^(-eta i) (PAUSE v2, Section III-A).
@@ -61,6 +73,9 @@ class GeometricSchedule(Schedule):
 
     epsilon_total: float
     decay: float
+
+    def __post_init__(self) -> None:
+        _check_positive(epsilon_total=self.epsilon_total, decay=self.decay)
 
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
@@ -92,6 +107,11 @@ class UniformSchedule(Schedule):
 
     epsilon_total: float
     n_participations: int
+
+    def __post_init__(self) -> None:
+        _check_positive(epsilon_total=self.epsilon_total, n_participations=self.n_participations)
+        if self.n_participations % 1:
+            raise ConfigError(f"n_participations = {self.n_participations} must be a whole number")
 
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""

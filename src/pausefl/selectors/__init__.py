@@ -18,7 +18,16 @@ from pausefl.selectors.sa_pause import Alsa, SaBsfl, SaPause, SaPauseV1, SaVanil
 from pausefl.selectors.settings import unknown_argument
 from pausefl.selectors.timed import FedCs, Tifl
 
-__all__ = ["LABELS", "SELECTORS", "Look", "Selector", "in_legend_order", "look_of", "spare_look"]
+__all__ = [
+    "LABELS",
+    "SELECTORS",
+    "Look",
+    "Selector",
+    "in_legend_order",
+    "look_of",
+    "selector_names",
+    "spare_look",
+]
 
 
 class _Selectors(Plugins[Selector]):
@@ -64,6 +73,11 @@ SELECTORS = _Selectors(
         "oort": Oort,
     },
 )
+
+
+def selector_names() -> list[str]:
+    """Names of all selectors that come with pausefl, in the order of tables."""
+    return list(SELECTORS)
 
 
 def look_of(name: str) -> Look:

@@ -34,7 +34,7 @@ def fault(returned: Any, history: History, facts: type[Selector], any_number: bo
     if len(returned) and not 0 <= returned.min() <= returned.max() < n_users:
         return f"ids from {returned.min()} to {returned.max()}, of {n_users} users from 0,"
     if not history.available[returned].all():
-        return f"user {returned[~history.available[returned]][0]}, who has no budget left,"
+        return f"user {returned[~history.available[returned]][0]}, who is away or has no budget left,"
     steps = np.diff(returned)
     if (steps < 0).any():
         return f"ids that do not ascend, {returned.tolist()!s:.80},"
