@@ -107,12 +107,13 @@ class Picker:
         for what, given, kind in (("schedule", schedule, Schedule), ("reward", reward, Reward)):
             if given is not None and not isinstance(given, kind):
                 raise ConfigError(f"{what} = {given!r} must be a pausefl.{kind.__name__}")
+        latency_floor, timeout = float(latency_floor), float(timeout)
         n_selected, seed = _whole("n_selected", n_selected), _whole("seed", seed, least=0)
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         values = _options(self.name, facts, options)
         values |= {"round_latency_max": timeout, "latency_floor": latency_floor, "n_selected": n_selected}
-        self.facts, self.timeout, self.streams = facts, float(timeout), Streams(seed)
+        self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
         self.options = values | {"reward": reward}
         self.selector = selector_from(self.name, facts, self.options)
         self.ids: list[Hashable] = []
@@ -277,7 +278,7 @@ class Picker:
         if "made" not in state:
             raise PauseflError("this is no state of a Picker")
         made = state["made"]
-        other = [f"{name} = {made[name]}" for name, own in self._made().items() if own != made[name]]
+        other = [f"{name} = {made.get(name)}" for name, own in self._made().items() if own != made.get(name)]
         if other:
             raise PauseflError(f"the saved state is of a picker with {', '.join(other)}")
         clients = state["clients"]
