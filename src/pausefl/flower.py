@@ -67,13 +67,16 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             self.latencies: list[dict[Hashable, float | None]] = []
             #: Nodes whose number of examples is not known yet.
             self.unsized: set[Hashable] = set()
+            self.selected = False
 
         def configure_train(
             self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
         ) -> Iterable[Message]:
             """The messages of ``base``, to the nodes that the picker chooses among those that are online."""
-            self.grid, self.arrays = grid, arrays
-            messages: Iterable[Message] = super().configure_train(server_round, arrays, config, grid)
+            self.grid, self.arrays, self.selected = grid, arrays, False
+            messages = list(super().configure_train(server_round, arrays, config, grid))
+            if {one.metadata.dst_node_id for one in messages} - self.picker.epsilon.keys():
+                raise ConfigError(f"{base.__name__} chooses its nodes itself")
             return messages
 
         def _construct_messages(
@@ -82,7 +85,9 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             """Messages of ``base``; those of training go to chosen nodes, each with its budget."""
             if message_type != MessageType.TRAIN:
                 return [*super()._construct_messages(record, node_ids, message_type)]
-            online = list(self.grid.get_node_ids())
+            if self.selected:
+                raise ConfigError(f"{base.__name__} makes the messages of a round in several parts")
+            self.selected, online = True, list(self.grid.get_node_ids())
             new = [node for node in online if node not in self.picker.index]
             self.picker.join(dict.fromkeys(new, self._mean_size()))
             self.unsized.update(new)
@@ -106,8 +111,10 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             """The aggregate of ``base`` without nodes that failed.
 
             These sent an error, nothing in time, or a latency, a number of examples, a loss or an update that
-            cannot be. `AggregationError` of ``base`` if replies lack what it needs.
+            cannot be. Raises what ``base`` raises if replies lack what it needs.
             """
+            if not self.selected:  # nobody was to train
+                return super().aggregate_train(server_round, replies)  # type: ignore[no-any-return]
             picker, kept, latency = self.picker, list[Message](), dict[Hashable, float]()
             losses, updates = dict[Hashable, float](), dict[Hashable, np.ndarray[Any, Any]]()
             sizes = dict[Hashable, int]()
@@ -122,11 +129,13 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                 if own is None:
                     continue  # an error, which `base` reports, or no reply that it takes, which it refuses
                 try:
+                    if node not in picker.epsilon:
+                        raise ValueError("it was not asked in this round")
                     waited = max(reply.metadata.created_at - self.sent, 0.0)
                     seconds = _number(own, self.latency_key, waited)
-                    size = _number(own, self.weighted_by_key)
+                    size = _number(own, self.weighted_by_key, most=2**50)
                     if picker.facts.needs_losses:
-                        losses[node] = _number(own, self.loss_key, least=-np.inf)
+                        losses[node] = _number(own, self.loss_key, least=-1e30)
                     if picker.facts.needs_updates:
                         updates[node] = self._update(reply)
                 except ValueError as error:
@@ -156,9 +165,14 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         def _update(self, reply: Message) -> np.ndarray[Any, Any]:
             """What a reply adds to the arrays that were sent, (d,); `ValueError` if they do not match."""
             (own,) = reply.content.array_records.values()
-            if own.keys() != self.arrays.keys():
-                raise ValueError("its arrays have other names than those that were sent")
-            steps = [own[key].numpy() - value.numpy() for key, value in self.arrays.items()]
+            if {key: one.shape for key, one in own.items()} != {
+                k: one.shape for k, one in self.arrays.items()
+            }:
+                raise ValueError("its arrays have other names or shapes than those that were sent")
+            steps = [
+                own[key].numpy().astype(np.float32) - value.numpy().astype(np.float32)
+                for key, value in self.arrays.items()
+            ]
             if not all(np.isfinite(step).all() for step in steps):
                 raise ValueError("its arrays are not finite")
             return np.concatenate([step.ravel() for step in steps])
@@ -174,9 +188,11 @@ def _metrics(reply: Message, weighted_by_key: str) -> MetricRecord | None:
     return own if weighted_by_key in own else None
 
 
-def _number(metrics: MetricRecord, key: str, default: float = np.nan, least: float = 0.0) -> float:
-    """A metric that is a finite number, not below the least; `ValueError` if it is none."""
+def _number(
+    metrics: MetricRecord, key: str, default: float = np.nan, least: float = 0.0, most: float = 1e30
+) -> float:
+    """A metric that is a number in a range; `ValueError` if it is none."""
     value = metrics.get(key, default)
-    if not isinstance(value, (int, float)) or not least <= value < np.inf:
+    if not isinstance(value, (int, float)) or not least <= value <= most:
         raise ValueError(f"its metric '{key}' is {value!r}")
     return float(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any
@@ -194,10 +196,10 @@ class Picker:
             if one not in self.epsilon:
                 raise PauseflError(f"client {one!r} was not asked in round {self.history.round}")
         for one, measured in latency.items():
-            if not isinstance(measured, NUMBER) or not 0 <= measured < math.inf:
+            if not 0 <= _seconds(measured) < math.inf:
                 raise PauseflError(f"latency of client {one!r} = {measured!r} must be a number of at least 0")
         users = self._users(self.epsilon)
-        waited = {one: latency[one] for one in self.epsilon if one in latency and one not in failed}
+        waited = {one: _seconds(latency[one]) for one in self.epsilon if one in latency and one not in failed}
         answered = np.array([one in waited for one in self.epsilon], np.bool_)
         seconds = [min(waited.get(one, self.timeout), self.timeout) for one in self.epsilon]
         senders = list(waited)
@@ -272,15 +274,26 @@ class Picker:
     def restore(self, state: State) -> None:
         """Go on from the `state` of a picker that was made alike; clients who joined it join here.
 
-        A round that was under way is lost: whoever was asked in it did not answer. `PauseflError` if the
-        picker was made with other arguments, or had other clients.
+        A round that was under way is lost: whoever was asked in it did not answer.
+
+        Raises
+        ------
+        PauseflError
+            If the picker was made with other arguments, as far as can be told (of selectors and rewards that
+            are objects, their class), or had other clients; then it is as it was.
         """
-        if "made" not in state:
-            raise PauseflError("this is no state of a Picker")
-        made = state["made"]
-        other = [f"{name} = {made.get(name)}" for name, own in self._made().items() if own != made.get(name)]
-        if other:
+        made, own = state.get("made", {}), self._made()
+        if other := [f"{name} = {made[name]}" for name in own if name in made and made[name] != own[name]]:
             raise PauseflError(f"the saved state is of a picker with {', '.join(other)}")
+        restored = copy.deepcopy(self)
+        try:
+            restored._go_on(state)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            raise PauseflError(f"this is no state of such a picker: {error!r}") from None
+        vars(self).update(vars(restored))
+
+    def _go_on(self, state: State) -> None:
+        """Take over a state that fits."""
         clients = state["clients"]
         later = [one for one in clients["data_size"] if one not in self.index]
         if [*self.ids, *later] != list(clients["data_size"]):
@@ -299,11 +312,16 @@ class Picker:
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         self._times = np.ones(len(self.epsilon), np.int64)
 
-    def _made(self) -> dict[str, str]:
-        """Arguments that coming selections depend on, as texts that are the same in another process."""
-        arguments = {"selector": self.name, "timeout": self.timeout, "seed": self.streams.seed}
-        arguments |= {"schedule": self.ledger.schedule, "forgetting": self.history.forgetting, **self.options}
-        return {name: _as_text(value) for name, value in arguments.items()}
+    def _made(self) -> dict[str, Any]:
+        """Arguments that coming selections depend on, in values that another process has alike."""
+        schedule, taken = self.ledger.schedule, arguments(self.facts)
+        values = {name: value for name, value in self.options.items() if name in taken}
+        values |= {"selector": self.name, "timeout": self.timeout, "seed": self.streams.seed}
+        values |= {
+            name: getattr(self.history, name) for name in ("n_selected", "latency_floor", "forgetting")
+        }
+        values |= {"schedule": schedule, "epsilon_total": getattr(schedule, "epsilon_total", None)}
+        return {name: _plain(value) for name, value in values.items()}
 
     def _users(self, ids: Iterable[Hashable]) -> NDArray[np.int64]:
         """Numbers of clients from 0."""
@@ -328,14 +346,27 @@ class Picker:
         return told
 
 
-def _as_text(value: Any) -> str:
-    """A value, or a kind of object and what it was made from."""
-    return f"{type(value).__name__} {vars(value)}" if hasattr(value, "__dict__") else repr(value)
+def _plain(value: Any) -> Any:
+    """A number, a text, an array as lists; of an object its class, and the fields of a dataclass."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (*NUMBER, np.ndarray, list, tuple)):
+        return np.asarray(value, np.float64).tolist()
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    return [type(value).__name__, *(_plain(getattr(value, field.name)) for field in fields)]
+
+
+def _seconds(measured: Any) -> float:
+    """A measured time; NaN if it is no number."""
+    try:
+        return float(measured)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _whole(what: str, value: Any, least: int = 1) -> int:
     """A whole number; `ConfigError` if it is none, or too small."""
-    if isinstance(value, NUMBER) and value >= least and value % 1 == 0:
+    if isinstance(value, NUMBER) and least <= value < 2**53 and value % 1 == 0:
         return int(value)
     raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}")
 

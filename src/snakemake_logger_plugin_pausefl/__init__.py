@@ -15,8 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -45,6 +43,8 @@ class LogHandler(LogHandlerBase):
     has_filter = has_formatter = False
 
     def __post_init__(self) -> None:
+        from rich.console import Console  # Snakemake imports every plugin, used or not
+
         said = self.common_settings
         stream = sys.stdout if said.stdout else sys.stderr
         self.console = Console(file=stream, no_color=said.nocolor or None, highlight=False, soft_wrap=True)
@@ -73,6 +73,8 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _print(self, text: str, level: int) -> None:
+        from rich.text import Text
+
         if text not in ("", "None"):
             style = "red" if level >= logging.ERROR else "yellow" if level >= logging.WARNING else ""
             self.console.print(Text(text, style))

@@ -32,7 +32,7 @@ class Grid:
 
 
 def answer(message: Message, **metrics: Any) -> Message:
-    """The node's number as its model; a text in place of metrics is an error."""
+    """The node's number as its model."""
     node = message.metadata.dst_node_id
     told = {"num-examples": 50, "latency": 0.01 * node, "train_loss": 1.0, **metrics}
     arrays = ArrayRecord({"w": Array(np.full(3, float(node)))})
@@ -58,6 +58,21 @@ def made(selector: str, base: str = "FedAvg", schedule: Any = None, **arguments:
         selector, {}, 3, 0.01, 5.0, schedule, **({"n_tiers": 2} if selector == "tifl" else {})
     )
     return selecting(getattr(strategies, base))(picker, **arguments)
+
+
+class OwnNodes(strategies.FedAvg):
+    """Chooses its nodes itself."""
+
+    def configure_train(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Message]:
+        record = RecordDict({"arrays": arrays, "config": config})
+        return [Message(record, dst_node_id=node, message_type="train") for node in (1, 2)]
+
+
+class InParts(strategies.FedAvg):
+    """Asks two groups one after the other."""
+
+    def configure_train(self, *arguments: Any) -> list[Message]:
+        return [*super().configure_train(*arguments), *super().configure_train(*arguments)]
 
 
 def bad(node: int) -> Callable[[Message], Message]:
@@ -89,14 +104,24 @@ def main() -> None:
     found["tiers"] = len(tiers - {()})
     strategy = made("fedavg")
     train(strategy, 2, bad(4))
+    late = made("random")
+    messages = list(late.configure_train(1, ArrayRecord({"w": Array(np.zeros(3))}), ConfigRecord(), Grid()))
+    other = Message(messages[0].content, dst_node_id=max(NODES) + 1, message_type="train")
+    late.aggregate_train(1, [*map(answer, messages), answer(other)])
+    found["answered"] = [len(late.latencies[0]), max(late.picker.ids)]
     found["failed"] = [
         [node for node, seconds in one.items() if seconds is None] for one in strategy.latencies
     ]
     spent = made("pause", schedule=pausefl.UniformSchedule(1.0, 1))
     found["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
-    for name, base in (("cyclic", strategies.FedXgbCyclic), ("object", strategies.FedAvg())):
+    for name, make in {
+        "cyclic": lambda: selecting(strategies.FedXgbCyclic),
+        "object": lambda: selecting(strategies.FedAvg()),
+        "own": lambda: train(selecting(OwnNodes)(pausefl.Picker("random", {}, 3, 0.01, 5.0)), 1),
+        "parts": lambda: train(selecting(InParts)(pausefl.Picker("random", {}, 3, 0.01, 5.0)), 1),
+    }.items():
         try:
-            selecting(base)
+            make()
         except pausefl.PauseflError as error:
             found[name] = str(error)
     print(json.dumps(found))

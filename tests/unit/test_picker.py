@@ -186,7 +186,7 @@ def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:
     np.testing.assert_array_equal(second.history.cluster, first.history.cluster)
     assert play(second, 10) == play(first, 10)
     for other, words in (
-        (pick("random"), "of a picker with selector = 'bsfl'"),
+        (pick("random"), "of a picker with selector = bsfl"),
         (pick("bsfl", reward=reward, schedule=UniformSchedule(1.0, 3)), "schedule = None"),
         (
             pick("bsfl", dict(reversed(SIZES.items())), reward=reward),
@@ -195,8 +195,16 @@ def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:
     ):
         with pytest.raises(PauseflError, match=words):
             other.restore(first.state())
-    with pytest.raises(PauseflError, match="no state of a Picker"):
-        second.restore({})
+    with pytest.raises(PauseflError, match=r"forgetting = 0\.0"):
+        pick("random", forgetting=0.5).restore(pick("random").state())
+    pick("random", schedule=GeometricSchedule(40, np.float64(1))).restore(
+        pick("random", schedule=GeometricSchedule(40.0, 1)).state()
+    )
+    before, broken = pickle.dumps(second.state()), first.state() | {"history/privacy": None}
+    for state in ({}, broken):
+        with pytest.raises(PauseflError, match="no state of such a picker"):
+            second.restore(state)
+    assert pickle.dumps(second.state()) == before
 
 
 def test_a_round_that_was_under_way_at_a_restart_counts_as_unanswered() -> None:

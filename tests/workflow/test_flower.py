@@ -66,6 +66,9 @@ def test_derived_strategies_do_what_they_did_but_for_who_is_asked(python: Path) 
     assert found["tiers"] == 1
     assert found["failed"] == [[4, 5], [4, 5]]
     assert found["spent"] == [3, 3, 3, 3, 3, 3, 2, 0]
+    assert found["answered"] == [3, 20]
+    assert found["own"] == "OwnNodes chooses its nodes itself"
+    assert found["parts"] == "InParts makes the messages of a round in several parts"
     assert found["cyclic"] == "FedXgbCyclic goes through the nodes in an order of its own"
     assert "must be flwr.serverapp.strategy.FedAvg, or a class derived from it" in found["object"]
 

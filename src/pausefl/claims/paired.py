@@ -41,7 +41,8 @@ class Paired(pd.DataFrame):
     def plot(self) -> Figure:  # type: ignore[override]
         """Each pair with a dot a seed and the interval of the mean; a line where there is no difference.
 
-        A gap of which only a bound is known is an arrow. `PauseflError` without the extra ``workflow``.
+        A gap or a mean of which only a bound is known is an arrow. `PauseflError` without the extra
+        ``workflow``.
         """
         try:
             import seaborn as sns
@@ -71,7 +72,10 @@ class Paired(pd.DataFrame):
                 alpha=0.7,
                 ax=axes,
             )
-            axes.errorbar(shown["gap"], pairs, xerr=ends, fmt="D", color="C0", capsize=3)
+            axes.errorbar(shown["gap"], pairs, xerr=ends, fmt="none", color="C0", capsize=3)
+            for bound, mark in {"": "D", "at least": ">", "at most": "<"}.items():
+                of = shown["bound"] == bound
+                axes.plot(shown["gap"][of], np.array(pairs)[of], mark, color="C0")
             axes.set(xlabel=self.measured, ylabel="", ylim=(len(shown) - 0.5, -0.5))
             if even and self.gaps["gap"].max() > _SPREAD * self.gaps["gap"].min():
                 axes.set_xscale("log")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec, resolve_name
@@ -46,38 +45,47 @@ def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:
         Classes that are used, of selectors, data sources and so on: their modules count, and no others of
         their kind, so that an edit of one selector reruns no job of another; neither do looks and figures.
     """
-    used = [part.__module__ for part in parts or ()]
-    own = frozenset(module.partition(".")[0] for module in used)
-    pending = [*modules, *used]
+    homes = {top: _home(top) for top in sorted({one.__module__.partition(".")[0] for one in parts or ()})}
+    homes["pausefl"] = _ROOT
+    # With each the folder of what imports it, where else it may be.
+    pending: list[tuple[str | Path, Path | None]] = [(one, None) for one in modules]
+    pending += [(one.__module__, None) for one in parts or ()]
     found: dict[str, str] = {}
     while pending:
-        one = pending.pop()
+        one, beside = pending.pop()
         # A script stands in another folder in another checkout.
         name = one.name if isinstance(one, Path) else one.partition(":")[0]
-        path = one if isinstance(one, Path) else _file(name, own)
+        home = homes.get(name.partition(".")[0], beside)
+        path = one if isinstance(one, Path) else home and _file(name, home)
         ignored = _IGNORED.fullmatch(name) or (parts is not None and _BESIDE_PARTS.fullmatch(name))
-        if path and name not in found and not ignored:
+        if path and path.is_file() and name not in found and not ignored:
             found[name], imported = _read(path, name, frozenset() if parts is None else _SHOWN)
-            pending += imported
+            # Beside pausefl, and beside an installed module, are others' modules.
+            beside = None if home == _ROOT or "site-packages" in path.parts else home
+            pending += [(each, beside) for each in imported]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
 
 
-@cache
-def _file(module: str, own: frozenset[str]) -> Path | None:
-    """File of a module of pausefl or of a user; None for others', but those of packages of own parts."""
-    top = module.partition(".")[0]
-    spec = None if top in sys.stdlib_module_names else find_spec(top)
+def _home(top: str) -> Path:
+    """The folder that has a user's own module or package."""
+    spec = find_spec(top)
     place = spec and next(iter(spec.submodule_search_locations or ()), spec.origin)
-    home = _ROOT if top == "pausefl" else Path(place or "").parent
-    if not place or (top not in own and top != "pausefl" and "site-packages" in home.parts):
-        return None
+    return Path(place or "").parent
+
+
+@cache
+def _file(module: str, home: Path) -> Path | None:
+    """File of a module in a folder; None if there is none, as of other libraries."""
     base = home.joinpath(*module.split("."))
     return next(filter(Path.is_file, (base / "__init__.py", base.parent / f"{base.name}.py")), None)
 
 
 @cache
 def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str]]:
-    """Hash of a file, bare of some values and with what is no Python beside it; names that it may import."""
+    """Hash of a module without the values of some names, and of the files of its folder that are no Python.
+
+    And what it imports: modules, or maybe names in them. Of what is no Python, the hash.
+    """
     if path.suffix != ".py":
         return hashlib.sha256(path.read_bytes()).hexdigest(), []
     tree, imported = _Bare(shown).visit(ast.parse(path.read_text("utf-8"))), []
@@ -88,8 +96,9 @@ def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str
         elif isinstance(node, ast.ImportFrom):
             base = resolve_name("." * node.level + (node.module or ""), package)
             imported += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    beside = sorted(path.parent.glob("[!.]*.*[!~]")) if module.startswith("pausefl.") else []  # no editor's
-    files = [file.read_bytes() for file in beside if file.suffix != ".py"]
+    beside = sorted(path.parent.iterdir()) if module.startswith("pausefl.") else []
+    others = [file for file in beside if file.is_file() and file.suffix != ".py"]
+    files = [file.read_bytes() for file in others if not re.match(r"\..*|.*~$", file.name)]  # an editor's
     return hashlib.sha256(b"".join([ast.unparse(tree).encode(), *files])).hexdigest(), imported
 
 

@@ -216,8 +216,8 @@ def gap_between(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], secon
     bounds = pair_gaps(METRICS[metric], runs, selector, second, ratio)
     if not len(bounds):
         return None
-    n_known = int(np.isfinite(bounds[:, 1]).sum())
-    if not n_known:
+    n_known = int(np.isfinite(bounds).all(axis=1).sum())
+    if not np.isfinite(bounds[:, 1]).any():
         return Answer(math.nan, n_seeds=len(bounds))
     found = judge(bounds, -math.inf, 0.0)
     mean, least, most = (math.exp(value) if ratio else value for value in found.gap)

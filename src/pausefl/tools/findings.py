@@ -106,12 +106,17 @@ class Numbers:
         ``selector`` stands before ``other`` in the order of legends, else `KeyError`.
         """
         row = self._pair(scenario, metric, selector, other)
-        ends = f"{shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])}"
-        return f"{shown(row['gap'], row['unit'])} {'times' if row['unit'] == RATIO else row['unit']} ({ends})"
+        gap = f"{row['bound']} {shown(row['gap'], row['unit'])} ".lstrip()
+        ends = f" ({shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])})"
+        unit = "times" if row["unit"] == RATIO else row["unit"]
+        return f"{gap}{unit}{'' if math.isnan(row['low']) else ends}"
 
     def ratio(self, scenario: str, metric: str, selector: str, other: str) -> str:
-        """The ratio of `paired` alone: ``1.02``."""
-        return shown(self._pair(scenario, metric, selector, other)["gap"], RATIO)
+        """The ratio of `paired` alone: ``1.02``; `KeyError` if only a bound is known."""
+        row = self._pair(scenario, metric, selector, other)
+        if row["bound"]:
+            raise KeyError(f"{scenario}: {metric} of {selector} is a bound")
+        return shown(row["gap"], RATIO)
 
     def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
         runs = [run for run in self._runs(scenario) if run.selector in (selector, other)]
@@ -181,7 +186,7 @@ class Numbers:
         inside, marked, expected = tally(self._beside_ours(scenarios))
         return f"{inside} of {marked} | {expected:.0f}"
 
-    @property
+    @cached_property
     def mean_rounds(self) -> str:
         """The same of the mean rounds in the logs of selectors that choose."""
         table = self._beside_ours(dict.fromkeys(LOGGED.values()))
