@@ -91,13 +91,16 @@ class Numbers:
         """Comparisons of a claim that were made, of one topic if it is given.
 
         Only those whose selectors begin with ``subject``, whose scenario has ``where`` in its name, and
-        with an ``outcome``; ``holds alone`` and ``fails alone`` are those of comparisons tested alone.
+        with an ``outcome``; ``holds alone`` and ``fails alone`` are those of comparisons tested alone,
+        ``tested`` all of several seeds.
         """
         return [
             one
             for one in self.verdicts[claim, reading].comparisons
             if one.made and topic in ("", one.topic) and one.who.startswith(subject) and where in one.where
-            if outcome in ("", one.outcome) or (one.alone and outcome == f"{one.alone} alone")
+            if outcome in ("", one.outcome)
+            or (one.alone and outcome == f"{one.alone} alone")
+            or (outcome == "tested" and len(one.seeds) > 1)
         ]
 
     def paired(self, scenario: str, metric: str, selector: str, other: str) -> str:
