@@ -160,7 +160,7 @@ def test_users_without_budget_are_refused(scenario: pausefl.Scenario) -> None:
 
     uniform = {"privacy.schedule": "uniform", "privacy.n_participations": 3, "privacy.decay": None}
     short = pausefl.change(scenario, uniform)
-    with pytest.raises(pausefl.PauseflError, match="user 0, who has no budget left, in round 4"):
+    with pytest.raises(pausefl.PauseflError, match="user 0, who is away or has no budget left, in round 4"):
         pausefl.run(short, same, train=False)
 
 
