@@ -145,12 +145,6 @@ class Numbers:
         """PAUSE's accuracy less FedAvg's without privacy, in points, in the authors' log of a scenario."""
         return shown(self._log_costs[where], "points")
 
-    @property
-    def log_behind(self) -> str:
-        """Least and greatest lag behind FedAvg without privacy in the logs on CIFAR-10: ``7 to 15``."""
-        lags = sorted(-cost for name, cost in self._log_costs.items() if name.startswith("cifar10"))
-        return span(f"{lag:.0f}" for lag in lags)
-
     @cached_property
     def _log_costs(self) -> dict[str, float]:
         """By scenario of a log that has both, the gap as claims measure it."""
