@@ -117,17 +117,17 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                 return super().aggregate_train(server_round, replies)  # type: ignore[no-any-return]
             picker, kept, latency = self.picker, list[Message](), dict[Hashable, float]()
             losses, updates = dict[Hashable, float](), dict[Hashable, np.ndarray[Any, Any]]()
-            sizes = dict[Hashable, int]()
+            sizes, told = dict[Hashable, int](), dict[Hashable, MetricRecord]()
             for reply in replies:
                 node, own = reply.metadata.src_node_id, _metrics(reply, self.weighted_by_key)
-                kept.append(reply)
-                if own is not None and picker.facts.needs_losses and self.loss_key not in own:
+                if own is None:  # an error, which `base` reports, or no reply that it takes, which it refuses
+                    kept.append(reply)
+                    continue
+                if picker.facts.needs_losses and self.loss_key not in own:
                     raise PauseflError(
                         f"selector '{picker.name}' looks at losses, and a reply of node {node} has no metric"
                         f" '{self.loss_key}' (loss_key)"
                     )
-                if own is None:
-                    continue  # an error, which `base` reports, or no reply that it takes, which it refuses
                 try:
                     if node not in picker.epsilon:
                         raise ValueError("it was not asked in this round")
@@ -140,16 +140,16 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                         updates[node] = self._update(reply)
                 except ValueError as error:
                     log(WARNING, "Node %s counts as failed: %s", node, error)
-                    kept.pop()
                 else:
-                    latency[node], sizes[node] = seconds, max(int(size), 1)
+                    kept.append(reply)
+                    latency[node], sizes[node], told[node] = seconds, max(int(size), 1), own
             picker.resize(sizes)
             self.unsized.difference_update(sizes)
             picker.resize(dict.fromkeys(self.unsized, self._mean_size()))
             if picker.facts.uniform_weights:
-                for reply in kept:
-                    if (own := _metrics(reply, self.weighted_by_key)) is not None:
-                        own[self.weighted_by_key] = picker.weights()[reply.metadata.src_node_id]
+                for node, weight in picker.weights().items():
+                    if node in told:
+                        told[node][self.weighted_by_key] = weight
             self.latencies.append({node: latency.get(node) for node in picker.epsilon})
             picker.observe(latency, losses=losses, updates=updates)
             aggregated: tuple[ArrayRecord | None, MetricRecord | None]

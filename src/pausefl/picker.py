@@ -368,7 +368,7 @@ def _whole(what: str, value: Any, least: int = 1) -> int:
     """A whole number; `ConfigError` if it is none, or too small."""
     if isinstance(value, NUMBER) and least <= value < 2**53 and value % 1 == 0:
         return int(value)
-    raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}")
+    raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}, below 2^53")
 
 
 def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -238,6 +238,28 @@ class Numbers:
         means = self._benchmark(study, metric)
         return shown(float(means[selector] / means[other]), RATIO)
 
+    def leakage_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
+        """Largest leakage of a selector there over another's in a scenario until then: ``0.85``."""
+        rounds = rounds_of(self._runs(scenario))
+        rounds = rounds[(rounds["selector"] == other) & (rounds["elapsed_s"] <= seconds)]
+        leaked = rounds.groupby("seed")["leakage_max"].max().mean()
+        return shown(float(self._benchmark(study, "leakage_max")[selector] / leaked), RATIO)
+
+    def falls(self, scenario: str, *selectors: str) -> str:
+        """How far accuracies end below their best in seeds where all do so by 10 points.
+
+        ``21 to 45 points in three of five seeds``, those that all selectors have.
+        """
+        lost: dict[int, list[float]] = {}
+        for (selector, seed), run in replicates(rounds_of(self._runs(scenario))).items():
+            if selector in selectors:
+                fallen = 100 * float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
+                lost.setdefault(seed, []).append(fallen)
+        complete = [own for own in lost.values() if len(own) == len(selectors)]
+        fell = [own for own in complete if min(own) > 10]
+        points = span(f"{one:.0f}" for one in sorted(one for own in fell for one in own))
+        return f"{points} points in {in_words(len(fell))} of {in_words(len(complete))} seeds"
+
     def benchmark_points(self, study: str, selector: str, other: str) -> str:
         """By how many points of accuracy a selector is below another there, means over seeds: ``0.9``."""
         means = self._benchmark(study, "accuracy")
