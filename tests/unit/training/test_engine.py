@@ -38,6 +38,19 @@ def images(n: int, size: int, n_test: int = 40, channels: int = 1, seed: int = 0
     return Dataset("noise", x[:n], y[:n], x[n:], y[n:], 4, "drawn")
 
 
+def features(n: int, n_test: int = 40) -> Dataset:
+    """Points around the centre of each of four classes, in three dimensions."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, n + n_test)
+    x = (2 * rng.standard_normal((4, 3))[y] + rng.standard_normal((n + n_test, 3))).astype(np.float32)
+    return Dataset("points", x[:n], y[:n], x[n:], y[n:], 4, "drawn")
+
+
+def entering(x: np.ndarray[Any, Any]) -> torch.Tensor:
+    """What a network sees: pixels in [-1, 1], features as they are."""
+    return torch.from_numpy(x).float() / 127.5 - 1 if x.dtype == np.uint8 else torch.from_numpy(x)
+
+
 WEIGHTS = np.array([1.5, -2.0, 0.5])
 
 
@@ -83,13 +96,9 @@ class PlainLoop:
         torch.manual_seed(int(self.streams.generator("dropout", user=user, round=round).integers(2**63)))
         dtype, loss_sum, n_visited = torch.get_default_dtype(), 0.0, 0
         for batch in plan_batches(len(mine), self.settings, self.smallest, rng):
-            x, y = (
-                torch.from_numpy(values[mine[batch]]) for values in (self.data.train_x, self.data.train_y)
-            )
-            if self.data.n_classes:
-                loss = functional.cross_entropy(module((x.float() / 127.5 - 1).to(dtype)), y)
-            else:
-                loss = ((module(x)[:, 0] - y) ** 2).mean()
+            y = torch.from_numpy(self.data.train_y[mine[batch]])
+            out = module(entering(self.data.train_x[mine[batch]]).to(dtype))
+            loss = functional.cross_entropy(out, y) if self.data.n_classes else ((out[:, 0] - y) ** 2).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -177,6 +186,10 @@ def test_colour_images_enter_dense_networks_in_the_right_order() -> None:
     compare(FC, images(50, 5, channels=3), [20, 30], training(), [[0, 1]], atol=1e-5)
 
 
+def test_features_enter_dense_networks_as_they_are() -> None:
+    compare(FC, features(50), [20, 30], training(), [[0, 1], [1, 0]], atol=1e-5)
+
+
 @pytest.mark.usefixtures("double_precision")
 @pytest.mark.parametrize("model", [FC, CNN, ModelSettings(name="cnn3", norm="group")], ids=lambda m: m.norm)
 @pytest.mark.parametrize("settings", [training(), training("reset"), training(n_epochs=2, max_batches=3)])
@@ -238,17 +251,19 @@ def test_a_model_that_diverged_guesses_and_its_loss_is_infinite(model: ModelSett
     assert not np.isfinite(local.updates).all()
 
 
-@pytest.mark.parametrize("model", [FC, CNN])
+@pytest.mark.parametrize(("model", "of_images"), [(FC, True), (CNN, True), (FC, False)])
 @pytest.mark.parametrize("n_test", [40, 1201])
-def test_accuracy_and_loss_are_those_of_all_probabilities_at_once(model: ModelSettings, n_test: int) -> None:
-    data = images(60, 22, n_test)
+def test_accuracy_and_loss_are_those_of_all_probabilities_at_once(
+    model: ModelSettings, of_images: bool, n_test: int
+) -> None:
+    data = images(60, 22, n_test) if of_images else features(60, n_test)
     trainer = Trainer(model, training(), data, partition([60]), Streams(0), CPU)
     (local,) = trainer.train(trainer.initial, np.array([0]), 1)
     theta = trainer.initial + local.updates[0]
     net = build_model(model, data, Streams(1))
     FlatModel(net, CPU).values.copy_(torch.from_numpy(theta))
     with torch.no_grad():
-        logits = net.eval()(torch.from_numpy(data.test_x).float() / 127.5 - 1)
+        logits = net.eval()(entering(data.test_x))
     probability = logits.double().softmax(1).numpy()
     accuracy, loss, _, by_class = trainer.evaluate(theta)
     right = probability.argmax(1) == data.test_y

@@ -18,7 +18,7 @@ from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 
 class Dense(Backend):
-    """One user after another, each in one call of a kernel, on images as bytes."""
+    """One user after another, each in one call of a kernel, on images as bytes or on features."""
 
     n_together = 16
     devices, families, regression = ("cpu",), ("dense",), False

@@ -37,7 +37,7 @@ def train_user(
     adam_constants: tuple[float, float, float],
     momentum: float,
     widths: tuple[int, ...],
-    images: NDArray[np.uint8],
+    inputs: NDArray[np.generic],
     labels: Integers,
     batches: Integers,
     sizes: Integers,
@@ -64,8 +64,8 @@ def train_user(
         Of SGD, in [0, 1).
     widths
         Inputs, units of each hidden layer, outputs.
-    images, labels
-        (n, inputs) and (n,) examples of all users.
+    inputs, labels
+        (n, inputs) and (n,) examples of all users: pixels as bytes, or features.
     batches, sizes
         (steps, batch) positions in them, and how many entries of each row count.
 
@@ -78,7 +78,7 @@ def train_user(
     loss, squares = 0.0, 0.0
     for step in range(len(batches)):
         size = sizes[step]
-        _load(images, batches[step, :size], activations[0])
+        _load(inputs, batches[step, :size], activations[0])
         _forward(values, widths, activations)
         squares += _squares(activations[-1], labels, batches[step, :size])
         loss += _output_delta(activations[-1], labels, batches[step, :size], deltas[-1])
@@ -92,14 +92,14 @@ def train_user(
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def outputs(
-    values: Floats, widths: tuple[int, ...], images: NDArray[np.uint8], batch: int
+    values: Floats, widths: tuple[int, ...], inputs: NDArray[np.generic], batch: int
 ) -> Floats:  # pragma: no cover - compiled
-    """Logits (n, outputs) of ``images`` (n, inputs), computed ``batch`` at a time."""
-    logits = np.empty((len(images), widths[-1]), values.dtype)
+    """Logits (n, outputs) of pixels as bytes or of features (n, inputs), computed ``batch`` at a time."""
+    logits = np.empty((len(inputs), widths[-1]), values.dtype)
     activations = _workspace(values, widths, batch)
-    for start in range(0, len(images), batch):
-        rows = np.arange(start, min(start + batch, len(images)))
-        _load(images, rows, activations[0])
+    for start in range(0, len(inputs), batch):
+        rows = np.arange(start, min(start + batch, len(inputs)))
+        _load(inputs, rows, activations[0])
         _forward(values, widths, activations)
         logits[start : start + len(rows)] = activations[-1][: len(rows)]
     return logits
@@ -113,13 +113,17 @@ def _workspace(values, widths, batch):  # type: ignore[no-untyped-def]  # pragma
 
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
-def _load(images, rows, x):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Fill ``x`` with the pixels of some images, scaled to [-1, 1], and further rows with zeros."""
+def _load(inputs, rows, x):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Fill ``x`` with images, scaled to [-1, 1], or features as they are, and further rows with zeros."""
     half, one = np.float32(127.5), np.float32(1)
     for r in range(len(rows)):
-        source, target = images[rows[r]], x[r]
-        for i in range(len(source)):
-            target[i] = source[i] / half - one
+        source, target = inputs[rows[r]], x[r]
+        if inputs.itemsize == 1:  # bytes, so pixels
+            for i in range(len(source)):
+                target[i] = source[i] / half - one
+        else:
+            for i in range(len(source)):
+                target[i] = source[i]
     x[len(rows) :] = 0
 
 
