@@ -30,7 +30,7 @@ from pausefl.figures.curves import (
 )
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import COLUMN_WIDTH, marker
-from pausefl.results.outcomes import WINDOW, target_accuracy
+from pausefl.results.outcomes import RISEN, WINDOW, target_accuracy
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 #: Losses whose means span more than this ratio are on a logarithmic axis.
 LOG_SPAN = 8.0
-
-#: A target says nothing up to this ratio to where the lowest curve starts.
-RISEN = 1.2
 
 #: Means that differ by less than this share of their axis, for half of their common time, hide one another.
 HIDDEN = 0.06
@@ -75,20 +72,19 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
         ]
         numbers[f"To {target:.1f} % (s)"] = means
     more = []
-    if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
+    if not np.isnan(target):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
         incomplete = [curves[name].n_seeds for name, own in pinned.items() if len(own) < curves[name].n_seeds]
         if incomplete:
             more.append(_explained(f"“n of {max(incomplete)}”: seeds that reach it", linestyle="none"))
-    elif not np.isnan(target):
+    elif curves:
         more = [_explained("No target: hardly above the start", linestyle="none")]
     figure, panels = _plot(curves, scenario, shown, more, _apart(curves))
     for axes in dict.fromkeys(panels.values()):
         axes.set_ylim(bottom=0)
-        if risen:
+        if not np.isnan(target):
             axes.axhline(target, **_THIN)
-    if risen:
-        _pin(panels, pinned, curves)
+    _pin(panels, pinned, curves)
     return Plotted(figure, numbers=numbers)
 
 

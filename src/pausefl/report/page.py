@@ -181,6 +181,8 @@ def _conclusion(part: ScenarioPart) -> str:
     Where some are private, it is one of these.
     """
     table = pd.read_csv(part.summary)
+    if table["final_accuracy_mean"].notna().any() and table["target_accuracy"].isna().all():
+        return "Nobody learns: accuracies are hardly above the start."
     if (private := np.isfinite(table["leakage_max_mean"])).any():
         table = table[private]
     for column in ("seconds_to_target_mean", "final_loss_mean"):

@@ -26,6 +26,9 @@ TARGET = "target_accuracy"
 #: The target accuracy, as a share of the best that private selectors have when the first of them ends.
 TARGET_SHARE = 0.9
 
+#: A target says nothing up to this ratio to where the selector starts that starts lowest: then nobody learns.
+RISEN = 1.2
+
 
 def outcomes(rounds: pd.DataFrame) -> dict[Experiment, dict[str, Any]]:
     """The outcome of each run in a table of `pausefl.runs.run.rounds_of`.
@@ -68,7 +71,8 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     when the first of them ends under that seed: what one of them reached while all were running, so that no
     run sets a target by lasting longer. Selectors of fixed users do not count: their rounds are far shorter.
     Where that leaves nobody, all selectors count. Of those that count, the ones with the most seeds set the
-    target: one lucky run does not. NaN if no run has an accuracy.
+    target: one lucky run does not. NaN if no run has an accuracy, or the target is hardly above the start
+    (`RISEN`).
     """
     if TARGET in rounds.attrs:
         return float(rounds.attrs[TARGET])
@@ -88,7 +92,9 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     for selector, seed, run in trained:
         then.setdefault(selector, []).append(smoothed_at(run, "accuracy", ends[seed]))
     means = [float(np.mean(values)) for values in then.values()]
-    return TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
+    target = TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
+    first = rounds.dropna(subset="accuracy").groupby(["selector", "seed"])["accuracy"].first()
+    return target if target > RISEN * first.groupby("selector").mean().min() else math.nan
 
 
 def _has_fixed_users(selector: str) -> bool:

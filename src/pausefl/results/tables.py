@@ -138,12 +138,14 @@ def _loss_alone(across: pd.DataFrame) -> bool:
 def _best_private(across: pd.DataFrame) -> int | None:
     """Row of the best final accuracy of selectors of finite leakage, or of all if there is none.
 
-    Only those with the most seeds count: None if these are one selector, or have one seed.
+    Only those with the most seeds count: None if these are one selector, or have one seed, and where there
+    is no target, as where nobody learns.
     """
     accuracy = across["final_accuracy_mean"].to_numpy(dtype=np.float64)
     private = np.isfinite(across["leakage_max_mean"].to_numpy(dtype=np.float64))
     n_seeds = across["n_seeds"].to_numpy()
-    eligible = np.flatnonzero(~np.isnan(accuracy) & (private | ~private.any()))
+    learned = ~np.isnan(accuracy) & across["target_accuracy"].notna().to_numpy()
+    eligible = np.flatnonzero(learned & (private | ~private.any()))
     most = n_seeds[eligible].max(initial=0)
     eligible = eligible[n_seeds[eligible] == most]
     return int(eligible[np.argmax(accuracy[eligible])]) if most > 1 and len(eligible) > 1 else None
@@ -180,12 +182,14 @@ def mean_sd(row: pd.Series, column: str, digits: int, scale: float = 1) -> str:
 def _table_note(across: pd.DataFrame, bold: bool) -> str:
     target = across["target_accuracy"].iloc[0]
     note = "Mean ± standard deviation over seeds. Mean rounds are in simulated seconds."
-    if not math.isnan(target):
+    if across["final_accuracy_mean"].notna().any():
         best = "; the best final one of private selectors with most seeds is in bold" if bold else ""
+        note += f" Accuracy is on test data, averaged over {WINDOW} rounds{best}."
+        if math.isnan(target):
+            return f"{note} There is no target: accuracies are hardly above the start."
         note += (
-            f" Accuracy is on test data, averaged over {WINDOW} rounds{best}. Time to target is simulated"
-            f" too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the best accuracy of a"
-            " private selector when the first of them ends."
+            f" Time to target is simulated too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} %"
+            " of the best accuracy of a private selector when the first of them ends."
         )
     elif _loss_alone(across):
         note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."

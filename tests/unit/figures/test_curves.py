@@ -206,6 +206,14 @@ def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Sce
     assert not theirs(figure, "clustered_similarity")
 
 
+def test_where_nobody_learns_there_is_no_target(scenario: config.Scenario) -> None:
+    runs = [rounds_of(name, 0, [1, 2, 3], accuracy=[0.25, 0.28, 0.26]) for name in ("pause", "fedavg")]
+    plotted = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario)
+    assert "No target: hardly above the start" in legend_texts(plotted.figure)
+    assert plotted.numbers is not None
+    assert not [name for name in plotted.numbers if name.startswith("To ")]
+
+
 def test_numbers_are_those_of_the_ends(scenario: config.Scenario) -> None:
     runs = [rounds_of("pause", seed, [1, end], accuracy=[0.1, 0.5]) for seed, end in ((0, 9), (1, 7))]
     runs.append(rounds_of("random", 0, [1, 4], accuracy=[0.1, 0.1]))

@@ -80,9 +80,8 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         values = {"selector": ["pause", "random", "fedavg_no_privacy"], "n_seeds": 2, "n_reached": [2, 1, 2]}
         values |= {"seconds_to_target_sd": 0.5, "seconds_reached_mean": 69.0, "fairness_mean": 0.25}
         values |= {"leakage_max_mean": [1.0, 1.0, math.inf], "seconds_to_target_mean": [62.4, math.nan, 30.0]}
-        pd.DataFrame(values | {"target_accuracy": 0.84, "final_loss_mean": 0.5}).to_csv(
-            table.with_suffix(".csv"), index=False
-        )
+        values |= {"target_accuracy": 0.84, "final_accuracy_mean": 0.9, "final_loss_mean": 0.5}
+        pd.DataFrame(values).to_csv(table.with_suffix(".csv"), index=False)
         return ScenarioPart(
             scenario,
             scenario.as_dict(),
@@ -153,6 +152,16 @@ def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Wri
     row += r"<td>69.0 \(1 of 2\)</td>(\s*<td>\S+</td>){5}\s*</tr>"
     assert re.search(row, page)
     assert '<a href="../figures/accuracy_vs_time.pdf">' in page
+
+
+def test_the_first_sentence_names_who_is_first_only_where_somebody_learns(write: Write) -> None:
+    part = write("a", {})
+    assert "PAUSE is first at 84 % accuracy, after 62 s." in render(parts(scenarios={"a": part}))
+    nobody = pd.read_csv(part.summary).assign(target_accuracy=math.nan, seconds_to_target_mean=math.nan)
+    nobody.to_csv(part.summary, index=False)
+    page = render(parts(scenarios={"a": part}))
+    assert "Nobody learns: accuracies are hardly above the start." in page
+    assert "ends with the least loss" not in page
 
 
 def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:

@@ -163,12 +163,22 @@ def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
     assert table["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
 
 
+def test_where_nobody_learns_there_is_no_target(write: WriteRun) -> None:
+    cases = [("pause", 0.25), ("random", 0.28)]
+    table = summary_of(*(write(name, seed, [0.25, end] * 10) for name, end in cases for seed in (0, 1)))
+    assert table["target_accuracy"].isna().all()
+    text = tables.to_markdown(tables.by_selector(table))
+    assert "There is no target: accuracies are hardly above the start." in text
+    assert "not reached" not in text
+    assert "**" not in text
+
+
 def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
     table = summary_of(
-        write("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
-        write("fedavg", 1, [0.6] * 20),
-        write("pause", 0, [0.5] * 20),
-        write("pause", 1, [0.5] * 20),
+        write("fedavg", 0, [0.1] + [0.6] * 7 + [0.1] * 12, diverged_round=9),
+        write("fedavg", 1, [0.1] + [0.6] * 19),
+        write("pause", 0, [0.1] + [0.5] * 19),
+        write("pause", 1, [0.1] + [0.5] * 19),
     )
     assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
