@@ -14,12 +14,13 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from pausefl.errors import ConfigError, suggest
+from pausefl.errors import ConfigError, PauseflError, suggest
 
 P = TypeVar("P")
 
@@ -150,18 +151,20 @@ def check_choices(values: Mapping[str, Any], section: str, choices: Mapping[str,
         chosen = values[what]
         check_arguments(classes[chosen], values, f"{what} = '{chosen}'", section)
         for name, other in classes.items():
-            for key in arguments(other).keys() - arguments(classes[chosen]).keys():
-                if values.get(key) is not None:
-                    raise ValueError(
-                        f"{key} is for {what} '{name}', and {section}.{what} is '{chosen}': leave it out, or"
-                        f" write {section}.{key}: null (--set {section}.{key}=null)"
-                    )
+            others = arguments(other).keys() - arguments(classes[chosen]).keys()
+            if left := sorted(key for key in others if values.get(key) is not None):
+                them, be = ("it", "is") if len(left) == 1 else ("them", "are")
+                nulls = " ".join(f"{section}.{key}=null" for key in left)
+                raise ValueError(
+                    f"{', '.join(left)} {be} for {what} '{name}', and {section}.{what} is '{chosen}': leave"
+                    f" {them} out, or set {them} to null (--set {nulls})"
+                )
 
 
 def no_key(argument: str, keys: Iterable[str], section: str) -> str:
     """What is wrong with a class that is made from what is no key of settings, in words that follow it."""
     near = suggest(argument, keys).partition("Allowed:")[0]
-    return f"is made from '{argument}', which is no key of {section}. {near}".rstrip()
+    return f"is made from '{argument}', which is no key of {section}: give it a default. {near}".rstrip()
 
 
 def build(part: type[P], values: Mapping[str, Any]) -> P:
@@ -201,6 +204,30 @@ def imported(place: str, base: type[P]) -> type[P]:
     if lacking := sorted(getattr(found, "__abstractmethods__", ())):
         raise OwnPartError(f"in {_file(module)} lacks {', '.join(lacking)}, which a {what} must have")
     return found
+
+
+@contextmanager
+def naming(part: type, name: str, when: str) -> Iterator[None]:
+    """Have an error of a user's own part say which one it is, when it was, and the user's line."""
+    try:
+        yield
+    except Exception as error:  # whatever a user's code raises
+        raise named(error, part, name, when) from None
+
+
+def named(error: Exception, part: type, name: str, when: str) -> Exception:
+    """An error of a user's own part that says which one it is, when it was, and the user's line.
+
+    What pausefl says itself, and errors of its own parts, are as they were.
+    """
+    if isinstance(error, (PauseflError, MemoryError)) or part.__module__.startswith("pausefl."):
+        return error
+    folder = Path(getattr(sys.modules.get(part.__module__), "__file__", None) or __file__).parent
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [i for i, frame in enumerate(frames) if Path(frame.filename).parent == folder]
+    place = f"{Path(frames[theirs[-1]].filename).name}, line {frames[theirs[-1]].lineno}: " if theirs else ""
+    trace = "".join(traceback.format_list(frames[theirs[0] :])) if theirs else ""
+    return OwnPartError(f"failed {when}: {place}{type(error).__name__}: {error}\n{trace}".rstrip(), name)
 
 
 def words(name: str) -> str:

@@ -87,6 +87,7 @@ class LogHandler(LogHandlerBase):
                 return self._begin(record)
             case LogEvent.JOB_INFO:
                 self.jobs[record.jobid] = record
+                return self._title(record.jobid) if self.dryrun else ""
             case LogEvent.JOB_STARTED:
                 self.running |= dict.fromkeys(record.jobs, record.created)
             case LogEvent.JOB_FINISHED:
@@ -140,7 +141,7 @@ class LogHandler(LogHandlerBase):
         return "\n".join(lines)
 
     def _ending(self) -> str:
-        """Why the run ended early, or where the results are that were asked for by name."""
+        """Why the run ended early, or where the results are that were asked for."""
         if self.stopped:
             return (
                 f"Stopped after {self.n_done} of {self.n_steps} steps. Run the same command again to go on."
@@ -149,8 +150,11 @@ class LogHandler(LogHandlerBase):
             head = f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}."
             advice = "Correct what the log says and run the same command: what is done stays done."
             return "\n".join([head, *(f"  {title}" for title in self.failed.values()), advice])
-        asked = (str(file) for job in self.jobs.values() if not job.output for file in job.input)
-        files = filter(_SHOWN.match, dict.fromkeys(asked))
+        steps = [job for job in self.jobs.values() if job.output]
+        used = {file for job in steps for file in job.input}
+        asked = [job.input for job in self.jobs.values() if not job.output]
+        asked += [job.output for job in steps if not used.intersection(job.output)]
+        files = filter(_SHOWN.match, dict.fromkeys(str(file) for files in asked for file in files))
         # A page is named, of everything else the folder and how many files are there.
         places = Counter(f if f.endswith(".html") else "/".join(f.split("/")[:2]) + "/" for f in files)
         lines = [f"  {place}{f' ({n} files)' if n > 1 else ''}" for place, n in sorted(places.items())]

@@ -17,7 +17,7 @@ import pausefl
 from pausefl.bandit.rewards import REWARDS
 from pausefl.cli import app
 from pausefl.data.sources import SOURCES
-from pausefl.errors import ConfigError
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.privacy import SCHEDULES
 from pausefl.provenance import code, job_code
 from pausefl.selectors import SELECTORS
@@ -57,6 +57,36 @@ class Unfinished(Selector):
 class SpeedAndPrivacy(AverageReward):
     def scores(self, history):
         return self.gamma * history.privacy / history.n_selected
+
+
+class Short(AverageReward):
+    def scores(self, history):
+        return super().scores(history)[:3]
+
+
+class Narrow(Model):
+    @staticmethod
+    def build(input_shape, n_outputs, norm):
+        return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs - 1))
+
+
+class Misfit(Model):
+    @staticmethod
+    def build(input_shape, n_outputs, norm):
+        return nn.Sequential(nn.Flatten(), nn.Linear(7, n_outputs))
+
+
+class Nothing(Source):
+    origin, images = "nothing", False
+
+    def read(self, files):
+        return None
+
+
+class Doubles(Nothing):
+    def read(self, files):
+        x, y = np.zeros((60, 2)), np.zeros(60, int)
+        return Examples(x, y, x, y, 2)
 
 
 class Tiny(Model):
@@ -263,3 +293,31 @@ def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, messa
     assert re.match(f"selector 'mine:{name}' {message}", first), first
     assert line in trace
     assert "pausefl" not in trace  # the traceback begins with the user's code
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("reward.name=mine:Short", "reward 'mine:Short' failed in round 1: IndexError: "),
+        (
+            "model.name=mine:Narrow",
+            r"model 'mine:Narrow' returned outputs of shape \(2, 9\) for two examples, not",
+        ),
+        (
+            "model.name=mine:Misfit",
+            "model 'mine:Misfit' failed when it was built and tried: Runtime",
+        ),
+        ("data.source=mine:Nothing", "data source 'mine:Nothing' failed when it was read: TypeError: "),
+        (
+            "data.source=mine:Doubles",
+            r"train_x is float64 of shape \(60, 2\): images .* float32 of",
+        ),
+    ],
+)
+def test_what_a_reward_a_model_or_a_source_does_wrong_names_it(setting: str, message: str) -> None:
+    more = ["--set", "data.test_fraction=null"] if setting.startswith("data") else []
+    command = ["run", "--scenario", "demo_small", "--selector", "pause", "--out", "out", "--set", setting]
+    done = CliRunner().invoke(app, [*command, *more])
+    assert isinstance(done.exception, PauseflError), done.exception
+    assert re.search(message, str(done.exception)), done.exception

@@ -124,3 +124,26 @@ def test_what_a_user_stops_has_not_failed(workflow: Workflow) -> None:
     assert process.returncode != 0
     assert re.search(r"Stopped after \d of 6 steps. Run the same command again", out + error)
     assert "failed" not in (out + error).lower()
+
+
+RESULTS = """
+rule all:
+    input: "results/figures/a.png", "results/figures/b.png"
+
+rule figure:
+    output: "results/figures/{name}.png"
+    shell: "touch {output}"
+
+rule report:
+    input: "results/figures/a.png"
+    output: "results/report/x.html"
+    shell: "touch {output}"
+"""
+
+
+def test_a_dry_run_lists_the_steps_and_a_run_names_what_was_asked_for(workflow: Workflow) -> None:
+    (workflow.root / "Snakefile").write_text(RESULTS, "utf-8")
+    assert "figure a\nreport\n" in workflow.output("--dry-run", "results/report/x.html")
+    assert "Results:\n  results/report/x.html\n" in workflow.output("results/report/x.html")
+    places = "Results:\n  results/figures/ (2 files)\n  results/report/x.html\n"
+    assert places in workflow.output("--forceall", "all", "results/report/x.html")

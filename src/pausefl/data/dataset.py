@@ -111,11 +111,14 @@ def check_examples(where: str, arrays: Mapping[str, Any]) -> None:
         x, y = arrays[f"{split}_x"], arrays[f"{split}_y"]
         images = x.ndim == 4 and x.dtype == np.uint8
         if not images and not (x.ndim == 2 and x.dtype == np.float32):
-            refuse(f"{split}_x is {x.dtype} of shape {x.shape}, neither images nor features")
+            refuse(
+                f"{split}_x is {x.dtype} of shape {x.shape}: images are uint8 of shape (n, channels, height,"
+                " width), features float32 of shape (n, p)"
+            )
         if y.shape != x.shape[:1] or not x.size:
             refuse(f"{split}_x has shape {x.shape} and {split}_y {y.shape}: not one target for each example")
-        if y.dtype != (np.int64 if n_classes else np.float32):
-            refuse(f"{split}_y is {y.dtype} with {n_classes} classes")
+        if y.dtype != (wanted := np.dtype(np.int64 if n_classes else np.float32)):
+            refuse(f"{split}_y is {y.dtype}, and with {n_classes} classes it must be {wanted}")
         if n_classes and not 0 <= y.min() <= y.max() < n_classes:
             refuse(f"{split}_y has labels {y.min()} .. {y.max()}, allowed are 0 .. {n_classes - 1}")
         if not (images or np.isfinite(x).all()) or not np.isfinite(y).all():

@@ -20,7 +20,7 @@ from pausefl.data.sources import SOURCES
 from pausefl.data.sources.base import Examples, Source
 from pausefl.data.sources.torchvision_download import Official
 from pausefl.errors import ConfigError, DataError
-from pausefl.plugins import arguments, as_folder, build
+from pausefl.plugins import arguments, as_folder, build, naming
 
 #: How the key of a data set writes a setting: a short name and a type, so that 1 and 1.0 give one key.
 _KEY_PARTS: dict[str, tuple[str, type]] = {
@@ -71,7 +71,8 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
     if missing := missing_files(settings, raw):
         raise DataError(_missing_message(settings, raw, missing))
     source = make_source(settings, raw)
-    examples = Examples(*source.read(source.paths(raw.root)))
+    with naming(type(source), f"data source '{settings.source}'", "when it was read"):
+        examples = Examples(*source.read(source.paths(raw.root)))
     return Dataset(settings.source, **examples._asdict(), origin=source.describe())
 
 

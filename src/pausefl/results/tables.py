@@ -188,8 +188,8 @@ def _table_note(across: pd.DataFrame, bold: bool) -> str:
         if math.isnan(target):
             return f"{note} There is no target: accuracies are hardly above the start."
         note += (
-            f" Time to target is simulated too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} %"
-            " of the best accuracy of a private selector when the first of them ends."
+            f" Time to target is simulated too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f}"
+            " % of the best accuracy of a private selector when the first of them ends."
         )
     elif _loss_alone(across):
         note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-import sys
-import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +14,8 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import expected_speeds, mean_latencies
 from pausefl.bandit.settings import NetworkSettings, RewardSettings
-from pausefl.errors import ConfigError, PauseflError
-from pausefl.plugins import OwnPartError, arguments, build, missing
+from pausefl.errors import ConfigError
+from pausefl.plugins import OwnPartError, arguments, build, missing, naming
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector, Users
 from pausefl.selectors.settings import BESIDES, SelectionSettings, unknown_argument
@@ -57,16 +54,6 @@ def read_only(history: History) -> History:
             view.flags.writeable = False
             setattr(shown, key, view)
     return shown
-
-
-def users_line(error: Exception, cls: type) -> tuple[str, str]:
-    """File and line of a class, or beside it, where an error comes from, and the traceback from there on."""
-    folder = Path(getattr(sys.modules.get(cls.__module__), "__file__", None) or __file__).parent
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [i for i, frame in enumerate(frames) if Path(frame.filename).parent == folder]
-    line = frames[theirs[-1] if theirs else -1]
-    shown = frames[theirs[0] :] if theirs else []
-    return f"{Path(line.filename).name}, line {line.lineno}", "".join(traceback.format_list(shown))
 
 
 class Checked(Selector):
@@ -117,20 +104,8 @@ class Checked(Selector):
             self.given.restore(state)
 
     def _named(self, when: str) -> AbstractContextManager[None]:
-        return nullcontext() if self.forgiving else named(type(self.given), self.name, when)
-
-
-@contextmanager
-def named(cls: type, name: str, when: str) -> Iterator[None]:
-    """Have an error inside the block say which selector it is of, when it was, and the user's line."""
-    try:
-        yield
-    except (PauseflError, MemoryError):
-        raise
-    except Exception as error:  # whatever a user's code raises
-        place, trace = users_line(error, cls)
-        why = f"failed {when}: {place}: {type(error).__name__}: {error}\n{trace}"
-        raise OwnPartError(why.rstrip(), f"selector '{name}'") from None
+        own = f"selector '{self.name}'"
+        return nullcontext() if self.forgiving else naming(type(self.given), own, when)
 
 
 class Given(Selector):
@@ -193,6 +168,6 @@ def selector_from(name: str, part: type[Selector], values: Mapping[str, Any]) ->
         return Checked(made, name, part, forgiving=True)
     if ":" not in name:
         return build(part, values)
-    with named(part, name, "when it was built"):
+    with naming(part, f"selector '{name}'", "when it was built"):
         given = build(part, values)
     return Checked(given, name, part)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import model_validator
 
 from pausefl.errors import ConfigError
+from pausefl.plugins import OwnPartError, naming
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, OneOf, Positive, Real, Whole
 from pausefl.training.models import MODELS
@@ -30,7 +32,10 @@ class ModelSettings(Settings):
     `none`: no such layers."""
 
     def build(self, input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
-        """The network for examples of a shape; `ConfigError` if it cannot take them."""
+        """The network for examples of a shape; `ConfigError` if it cannot take them.
+
+        One of a user's own is tried on two examples of zeros.
+        """
         model = MODELS.find(self.name)
         smallest = model.smallest_image
         if smallest is not None and (len(input_shape) != 3 or min(input_shape[1:]) < smallest):
@@ -38,7 +43,21 @@ class ModelSettings(Settings):
                 f"model {self.name} needs images of at least {smallest} x {smallest} pixels, got"
                 f" {input_shape[1:]}"
             )
-        return model.build(input_shape, n_outputs, self.norm)
+        with naming(model, f"model '{self.name}'", "when it was built and tried"):
+            module = model.build(input_shape, n_outputs, self.norm)
+            if ":" in self.name:
+                _try(module, input_shape, n_outputs, f"model '{self.name}'")
+        return module
+
+
+def _try(module: nn.Module, input_shape: tuple[int, ...], n_outputs: int, name: str) -> None:
+    """Raise `OwnPartError` unless a network has so many outputs for each of two examples."""
+    import torch  # settings are read where it is not installed
+
+    with torch.no_grad():
+        out = copy.deepcopy(module).eval()(torch.zeros(2, *input_shape))
+    if (found := tuple(getattr(out, "shape", ()))) != (2, n_outputs):
+        raise OwnPartError(f"returned outputs of shape {found} for two examples, not (2, {n_outputs})", name)
 
 
 class TrainingSettings(Settings):
