@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +34,7 @@ from pausefl.federated.runnable import check_runnable
 from pausefl.federated.watcher import Watcher
 from pausefl.files import path_of
 from pausefl.runs import collected
+from pausefl.runs.collected import Given
 from pausefl.runs.run import Run as Run
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
@@ -259,13 +260,14 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     return collected.read_run(path_of(folder))
 
 
-def collect(runs: Iterable[Run]) -> pd.DataFrame:
+def collect(runs: Given) -> pd.DataFrame:
     """The rounds of several runs, one below the other.
 
     Parameters
     ----------
     runs
-        From `run` or `read_run`, at least one.
+        A run or several: each from `run` or `read_run`, or the folder of one, or that of a scenario's
+        collected runs.
 
     Returns
     -------
@@ -273,13 +275,11 @@ def collect(runs: Iterable[Run]) -> pd.DataFrame:
         The columns ``scenario``, ``selector`` and ``seed``, then those of `Run.rounds`; NaN where a quantity
         was not computed.
     """
-    if not (runs := list(runs)):
-        raise PauseflError("there are no runs to collect")
-    return rounds_of(runs)
+    return rounds_of(collected.as_runs(runs))
 
 
 def plot(
-    runs: Run | str | os.PathLike[str] | Iterable[Run | str | os.PathLike[str]],
+    runs: Given,
     figure: str | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
@@ -318,16 +318,14 @@ def plot(
 
 
 def plot_to(
-    runs: Any, figure: str | None, out: Path | None, default: bool = False
+    runs: Given, figure: str | None, out: Path | None, default: bool = False
 ) -> tuple[Figure, Path | None]:
     """What `plot` returns, and the file that has it: by ``default`` KIND.png in the working directory."""
     try:
         from pausefl.figures.any_runs import plot_runs, write_figure
     except ModuleNotFoundError as error:
         raise PauseflError(to_install("a figure", error, "workflow")) from None
-    several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
-    parts = ([one] if isinstance(one, Run) else collected.runs_in(path_of(one)) for one in several)
-    kind, plotted = plot_runs([run for part in parts for run in part], figure)
+    kind, plotted = plot_runs(collected.as_runs(runs), figure)
     file = Path(f"{kind}.png") if out is None and default else out
     if file is not None:
         write_figure(plotted, file)

@@ -15,6 +15,7 @@ from pausefl.claims.records import Replicate, replicates
 from pausefl.claims.statistics import Floats, gaps, holm_adjusted, judge
 from pausefl.errors import ConfigError, PauseflError, suggest, to_install
 from pausefl.results.markdown import aligned, number
+from pausefl.runs.collected import Given, as_runs
 from pausefl.runs.run import Run, check_settings, rounds_of
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings.scenario import as_of_today, scenario_of_job
@@ -98,13 +99,14 @@ def pair_gaps(
     return gaps(values[:, 0], values[:, 1], ratio)
 
 
-def paired(runs: Iterable[Run], metric: str, *, ratio: bool | None = None) -> Paired:
+def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     """Differences, or ratios, between all selectors of some runs, over the seeds that two of them share.
 
     Parameters
     ----------
     runs
-        From `pausefl.run` or `pausefl.read_run`, of one scenario.
+        Of two selectors or more in one scenario: each from `pausefl.run` or `pausefl.read_run`, or its
+        folder, or the folder of a scenario's collected runs.
     metric
         What is compared, one of `pausefl.claims.metrics.METRICS`: ``accuracy_in_time``, ``mean_round_s``,
         ``seconds_to_target``, ``leakage_in_time`` and so on. Each is of what both runs have: the time until
@@ -123,17 +125,17 @@ def paired(runs: Iterable[Run], metric: str, *, ratio: bool | None = None) -> Pa
     Raises
     ------
     PauseflError
-        If the metric is not known, there are no runs, or they are not of one scenario.
+        If the metric is not known, or there are no two selectors of one scenario.
     """
     if metric not in METRICS:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
-    runs = list(runs)
-    if not runs:
-        raise PauseflError("there are no runs to compare")
+    runs = as_runs(runs)
     recorded, measured = runs[0].summary["scenario"], METRICS[metric]
     check_settings(runs, as_of_today(recorded))
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")
+    if len({run.selector for run in runs}) < 2:
+        raise PauseflError("there are no two selectors to compare")
     scenario = scenario_of_job(recorded)
     found = replicates(rounds_of(runs), scenario.name, scenario.network)
     divided = measured.unit != "points" if ratio is None else ratio

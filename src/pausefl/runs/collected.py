@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pausefl.errors import PauseflError
-from pausefl.files import check_readable, remedy, replacing
+from pausefl.files import check_readable, path_of, remedy, replacing
 from pausefl.plugins import as_folder, from_folder
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run import RUN_FILES, TABLES, TRAINED_COLUMNS, Run, checked, read_folder
@@ -31,6 +32,8 @@ _SEED = re.compile(r"seed-(\d+)")
 #: Selector and seed of a run.
 Key = tuple[str, int]
 Runs = dict[Experiment, Run]
+#: A run or several: each itself, its folder, or the folder of a scenario's collected runs.
+Given = Run | str | os.PathLike[str] | Iterable[Run | str | os.PathLike[str]]
 
 
 def run_folder(results: Path, run: Experiment) -> Path:
@@ -152,6 +155,8 @@ def read_run(folder: Path) -> Run:
     `PauseflError` if there is none, a file is damaged, or the files are not of one run.
     """
     runs, key = _part(folder)
+    if runs is None and (folder / LINES).exists():
+        raise PauseflError(f"{folder} has the runs of a scenario: name one of them, as {folder}/pause/seed-0")
     return read_folder(folder) if runs is None else runs.run(key)
 
 
@@ -164,6 +169,15 @@ def runs_in(folder: Path) -> list[Run]:
             f"{folder} is not a finished run: it has no summary.json, nor the {LINES} of several"
         )
     return [read_run(folder)]
+
+
+def as_runs(given: Given) -> list[Run]:
+    """Runs that are given as themselves or by their folders; `PauseflError` where there are none."""
+    several = [given] if isinstance(given, Run | str | os.PathLike) else given
+    parts = ([one] if isinstance(one, Run) else runs_in(path_of(one)) for one in several)
+    if not (runs := [run for part in parts for run in part]):
+        raise PauseflError("no runs are given")
+    return runs
 
 
 def _part(folder: Path) -> tuple[Collected | None, Key]:

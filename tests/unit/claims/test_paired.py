@@ -111,7 +111,26 @@ def test_what_cannot_be_compared_is_refused() -> None:
         pausefl.paired(
             [run, pausefl.run(other, "pause", 0, n_rounds=3, train=False, progress=False)], "mean_round_s"
         )
-    assert pausefl.paired([run], "mean_round_s").empty
+    with pytest.raises(PauseflError, match="no two selectors"):
+        pausefl.paired([run], "mean_round_s")
+    with pytest.raises(PauseflError, match="no runs are given"):
+        pausefl.paired([], "mean_round_s")
+
+
+def test_runs_are_given_as_themselves_or_by_their_folders(tmp_path: Path) -> None:
+    scenario, names = pausefl.load_scenario("demo_small"), ("pause", "random")
+    runs = [pausefl.run(scenario, name, 0, n_rounds=3, train=False, progress=False) for name in names]
+    folders = [tmp_path / run.selector for run in runs]
+    for run, folder in zip(runs, folders, strict=True):
+        run.save(folder)
+    table = pausefl.paired(runs, "mean_round_s")
+    assert pausefl.paired(folders, "mean_round_s").equals(table)
+    assert pausefl.paired([runs[0], str(folders[1])], "mean_round_s").equals(table)
+    assert pausefl.collect(folders[0]).equals(pausefl.collect(runs[:1]))
+    collected = PUBLISHED / "mnist_large_iid_r2"
+    assert len(pausefl.paired(collected, "mean_round_s")) == 15
+    with pytest.raises(PauseflError, match="has the runs of a scenario: name one of them"):
+        pausefl.read_run(collected)
 
 
 def test_only_what_needs_expected_latencies_asks_for_them() -> None:
