@@ -26,11 +26,10 @@ from pausefl.privacy import UniformSchedule
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, with_changes
 from pausefl.streams import Streams
+from pausefl.testing.contract import SELECTION as NEEDED
 
 K, M, FLOOR, TIMEOUT = 12, 3, 0.05, 2.0
 SIZES = {f"client {k}": 10 + 7 * k for k in range(K)}
-#: Options that no paper gives for any network.
-NEEDED = {"n_tiers": 2, "deadline": 0.5, "n_candidates": 6, "pacer_step": 0.3}
 #: Selectors that learn: the others know the truth by definition, or take everyone.
 LEARNING = [
     name for name, part in SELECTORS.items() if not {"speeds", "mean_latency"} & arguments(part).keys()

@@ -249,7 +249,7 @@ def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
                 "Selector": f"{LABELS[row['selector']]} {marks}".rstrip(),
                 f"Accuracy at {study.time_s:g} s (%)": mean_sd(row, "accuracy", 1, 100),
                 "Mean over time (%)": mean_sd(row, "accuracy_over_time", 1, 100),
-                f"Minus {first} (points)": _points(row),
+                f"Mean minus {first}'s (points)": _points(row),
                 "Time to target (s)": _time_to_target(row),
                 "Leakage (ε)": mean_sd(row, "leakage_max", 2),
                 **{head: mean_sd(row, name, *how) for name, (head, *how) in measured.items()},

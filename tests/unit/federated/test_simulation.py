@@ -30,6 +30,7 @@ from pausefl.runs.run import ROUND_COLUMNS
 from pausefl.selectors import SELECTORS
 from pausefl.settings import ModelSettings, Scenario
 from pausefl.streams import Streams
+from pausefl.testing.contract import SELECTION as NEEDED
 from pausefl.training.backends.base import LocalUpdates
 from pausefl.training.engine import Trainer, build_model
 from pausefl.training.flat import FlatModel
@@ -83,8 +84,7 @@ def build(demo: Scenario, digits: Dataset, unequal: Partition) -> Build:
         streams = Streams(seed)
         if "round_latency_max" in arguments(SELECTORS[selector]):  # never reached
             scenario = changed(scenario, network={"round_latency_max": 100.0})
-        constants = {"n_tiers": 4, "deadline": 0.5, "n_candidates": 6, "pacer_step": 0.2}
-        scenario = changed(scenario, selection=constants)
+        scenario = changed(scenario, selection=NEEDED)
         trainer = Trainer(scenario.model, scenario.training, data, share, streams, CPU) if train else None
         layout = model_layout(scenario.model, data)
         return Simulation(scenario, selector, streams, share, layout, trainer, genie)

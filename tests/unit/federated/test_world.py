@@ -12,6 +12,7 @@ from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
+from pausefl.testing.contract import SELECTION as NEEDED
 
 
 def world(demo: Scenario, **network: Any) -> Scenario:
@@ -67,9 +68,8 @@ def test_whoever_does_not_answer_changes_no_model(demo: Scenario) -> None:
 
 @pytest.mark.parametrize("selector", ["oort", "power_of_choice", "clustered_similarity", "tifl", "cs_ucb_q"])
 def test_selectors_that_look_at_answers_run_with_failures(demo: Scenario, selector: str) -> None:
-    keys = {"n_tiers": 2, "n_candidates": 6, "pacer_step": 0.3}
     failing = world(demo, failures="random", failure_rate=0.4, round_latency_max=1.5)
-    failing = failing.replace(selection=failing.selection.replace(**keys))
+    failing = failing.replace(selection=failing.selection.replace(**NEEDED))
     rounds = pausefl.run(failing, selector, 0, n_rounds=12, progress=False).rounds
     assert rounds["accuracy"].iloc[-1] > rounds["accuracy"].iloc[0]
 
