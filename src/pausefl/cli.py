@@ -187,7 +187,8 @@ def check(config: ConfigFile = CONFIG) -> None:
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
     studies = f" and {n} studies" if (n := len(project.studies)) else ""
-    typer.echo(f"{len(jobs)} jobs in {len(project.own)} scenarios{studies}: all of them can run")
+    scenarios = f"{(n := len(project.own))} scenario{'s' * (n != 1)}"
+    typer.echo(f"{len(jobs)} jobs in {scenarios}{studies}: all of them can run")
 
 
 @app.command()

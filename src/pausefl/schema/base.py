@@ -113,6 +113,8 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
         return f"{where} = {shortened(value)} must be a mapping of keys to values{_meaning(model, path)}"
     message = re.sub(r"^\w+ should", "must", mistake["msg"]).removesuffix(", not 0")
     message = message.replace(" after validation", "").replace("tuple", "list")
+    if kind in ("list_type", "tuple_type"):
+        message = f"must be a list, as [{shortened(value)}]"
     if kind in ("int_type", "float_type") and isinstance(value, str):
         message += _as_number(value)
     return f"{where} = {shortened(value)} {message}{_meaning(model, path)}"

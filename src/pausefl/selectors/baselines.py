@@ -13,7 +13,7 @@ Users = NDArray[np.int64]
 
 
 class Random(Selector):
-    """M users uniformly without replacement (McMahan et al., AISTATS 2017)."""
+    """Users drawn uniformly, m without replacement (McMahan et al., AISTATS 2017)."""
 
     look = Look("Random", "#BD7C00", "^", SHORT_DASH, zorder=3.2)
 
@@ -23,7 +23,7 @@ class Random(Selector):
 
 
 class RandomBySize(Selector):
-    """M users without replacement, one after another in proportion to the sizes of their data (BSFL, VI).
+    """Users drawn one after another, m without replacement, by the sizes of their data (BSFL, VI).
 
     Such a sample holds the m users of least independent exponential times, whose rates are the sizes
     (Efraimidis and Spirakis, IPL 2006).

@@ -43,7 +43,7 @@ def _largest(index: Floats, history: History, rng: np.random.Generator) -> Users
 
 
 class CsUcb(Selector):
-    """CS-UCB.
+    """The m users of largest bandit index of speed, CS-UCB (Xia et al., IEEE TWC 2020).
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class CsUcb(Selector):
 
 
 class CsUcbQ(CsUcb):
-    """CS-UCB-Q.
+    """CS-UCB with a queue of each user that grows by its due share of the rounds, CS-UCB-Q (Xia et al.).
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ Users = NDArray[np.int64]
 
 
 class Tifl(Selector):
-    """M users drawn uniformly from one of T tiers of similar latency (Chai et al., HPDC 2020, 4.2 to 4.4).
+    """Users drawn uniformly, m from one of T tiers of similar latency (Chai et al., HPDC 2020, 4.2 to 4.4).
 
     Profiling comes first: until every available user has taken part in a round, the users selected are drawn
     from those who have not. L_k is the mean latency of user k up to then. Tiers stay as they are afterwards:
