@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pausefl.figures.curves import Array, Band, Shown, n_seeds_of, plot_band, spread_of
-from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
+from pausefl.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
 from pausefl.results.authors_archive import archived, log_of, logged
 from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
@@ -84,7 +84,6 @@ def plot_beside(
     All panels have the same axes, but selectors whose losses go ``far`` have logarithmic ones of their own.
     Of those whose seeds end ``apart``, each seed is a line, and there is no mean.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.ticker import MultipleLocator
 
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
@@ -132,15 +131,15 @@ def plot_beside(
     n_seeds = max((curve.n_seeds for name, curve in curves.items() if name not in apart), default=0)
     ours = f"mean, n = {n_seeds}" if n_seeds > 1 else "n = 1" if most == 1 else f"each of {most} seeds"
     seed = log_of(scenario.name)["seed"] if log else 0
-    lines = [Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=f"Ours, {ours}")]
+    lines = [legend_key(f"Ours, {ours}", color=look_of("pause").color, linewidth=1.4)]
     if theirs:
-        lines.append(Line2D([], [], label=f"Authors' run, seed {seed}{': at least' * at_least}", **look))
+        lines.append(legend_key(f"Authors' run, seed {seed}{': at least' * at_least}", **look))
     if len(curves) > 1:
-        lines.append(Line2D([], [], label="Ours, other selectors", **_OTHERS))
+        lines.append(legend_key("Ours, other selectors", **_OTHERS))
     if rival:
-        lines.append(Line2D([], [], label="Random, beside PAUSE", **_RIVAL))
+        lines.append(legend_key("Random, beside PAUSE", **_RIVAL))
     if apart and n_seeds > 1:
-        lines.append(Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none"))
+        lines.append(legend_key("Where seeds part: a line each, no mean", linestyle="none"))
     lines += more
     explained = {str(line.get_label()): line for line in lines} | spread_of(
         [curve for name, curve in curves.items() if name not in apart]

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.style import look, marker
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS, in_legend_order, look_of
@@ -195,15 +195,14 @@ def spread_of(curves: Collection[Band], wide: bool = True, barred: bool = True) 
 
     ``barred`` says whether there is any bar that is long enough to be seen.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
-    line = Line2D([], [], color="black")
+    line = legend_key(color="black")
     keys: dict[str, tuple[str, Any]] = {
-        "lines": ("Thin lines: seeds", Line2D([], [], color="black", **_SEED)),
+        "lines": ("Thin lines: seeds", legend_key(color="black", **_SEED)),
         "band": ("Band: range of seeds", (Patch(facecolor="black", **_FILLED), line)),
-        "bar": ("Bar: range of seeds", Line2D([], [], color="black", linestyle="none", **bar)),
+        "bar": ("Bar: range of seeds", legend_key(color="black", linestyle="none", **bar)),
     }
     shown = {_spread(curve, wide) for curve in curves} - (set() if barred else {"bar"})
     return dict(key for how, key in keys.items() if how in shown)

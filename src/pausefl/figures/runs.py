@@ -29,7 +29,7 @@ from pausefl.figures.curves import (
     with_names,
 )
 from pausefl.figures.panels import Plotted
-from pausefl.figures.style import COLUMN_WIDTH, marker
+from pausefl.figures.style import COLUMN_WIDTH, legend_key, marker
 from pausefl.results.outcomes import WINDOW, target_accuracy
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
@@ -248,9 +248,7 @@ def _plot_differences(
 
 def _explained(label: str, **look: Any) -> Line2D:
     """An entry of the legend for a line that is no curve."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, markeredgewidth=0.8, **_THIN | look)
+    return legend_key(label, markeredgewidth=0.8, **_THIN | look)
 
 
 def _pin(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from pausefl.settings import FigureSettings
 
@@ -53,6 +54,13 @@ def marker(selector: str) -> dict[str, Any]:
     size = 4.6 if one.marker == "*" else 3.4
     face = "white" if one.hollow else one.color
     return {"marker": one.marker, "markersize": size, "markerfacecolor": face, "markeredgewidth": 0.6}
+
+
+def legend_key(label: str = "", **look: Any) -> Line2D:
+    """A line for a legend, which is nowhere in the figure; ``look`` has Matplotlib's keywords."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
 
 
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
+from pausefl.figures.style import legend_key
 from pausefl.plugins import build
 from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
 from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
@@ -315,8 +316,6 @@ def plot_bounds(table: pd.DataFrame) -> Figure:
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
     """
-    from matplotlib.lines import Line2D
-
     looks, mechanisms = _looks(table), table["mechanism"].unique()
     figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
     *panels, last = grid[0]
@@ -326,10 +325,10 @@ def plot_bounds(table: pd.DataFrame) -> Figure:
         _plot_claims(axes, table, mechanism, looks)
     panels[0].set_ylabel("ε audited (lower bound)")
     _plot_sizes(last, table)
-    shown = [Line2D([], [], **look) for look in looks.values()]
+    shown = [legend_key(**look) for look in looks.values()]
     labels = [name[0].upper() + name[1:] for name in looks]
     if table["violated"].any():
-        shown.append(Line2D([], [], **_CROSS))
+        shown.append(legend_key(**_CROSS))
         labels.append("VIOLATED: more than claimed")
     figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
     return figure

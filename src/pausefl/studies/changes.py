@@ -22,7 +22,7 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
-from pausefl.figures.style import look, marker
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.markdown import number
@@ -312,7 +312,6 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     The first row has the means of the scenario as it is. Grey numbers are 0, or have intervals with 0.
     """
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     table, names = effects(runs, usual), in_legend_order(runs["selector"])
@@ -348,10 +347,10 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
         axes.tick_params(length=0)
         axes.grid(visible=False)
     panels[0].set_yticks(range(len(labels)), labels, fontsize=7)
-    handles: list[Patch | Line2D] = [
+    handles = [
         Patch(facecolor=_COLORS[0], label="Halved, or less"),
         Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
-        Line2D([], [], linestyle="", label="Change in %; grey: its 95 % interval has 0; arrows: better"),
+        legend_key("Change in %; grey: its 95 % interval has 0; arrows: better", linestyle=""),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.figures.style import look, marker
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.schema.types import Items, Positive, Real
 from pausefl.selectors import Selector, in_legend_order, look_of
 from pausefl.selectors.search import Objective
@@ -133,8 +133,6 @@ class Runtime(ScenarioStudy):
 
         Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
         """
-        from matplotlib.lines import Line2D
-
         times = tables["times.csv"]
         panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
         styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
@@ -153,7 +151,7 @@ class Runtime(ScenarioStudy):
                 _guide(axes, known, main, law, slope)
             for words, height, points in _NOTES if more else ():
                 axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
-        lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
+        lines = [legend_key(look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         return Plotted(figure, {"summary.csv": fits(times)})
 
