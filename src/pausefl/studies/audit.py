@@ -24,13 +24,11 @@ from pausefl.plugins import build
 from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
 from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
+from pausefl.studies.base import AtLeastTwo, Floats, Note, Study, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 #: Bound of the audited mechanisms: the papers' Delta, and an L1 norm.
 SENSITIVITY, CLIP_NORM = 0.012, 1.0

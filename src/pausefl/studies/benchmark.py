@@ -25,12 +25,10 @@ from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.schema.types import Name, Positive
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 #: What is measured of a run.
 METRICS = (
@@ -77,14 +75,12 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 UNPAID = "†"
 
 
-class Benchmark(ScenarioStudy):
+class Benchmark(SeededStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
     label = "selectors side by side"
     beyond = True
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     jobs: Name
     """Name of the scenario with the study's changes, in which the jobs run."""
     time_s: Positive

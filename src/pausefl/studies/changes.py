@@ -35,7 +35,7 @@ from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.dotted_keys import with_values
-from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,13 +101,11 @@ class Knob(Settings):
     """Other dotted keys that change with it; the key's own value, if it is among them, is the usual one."""
 
 
-class Changes(ScenarioStudy):
+class Changes(SeededStudy):
     """What a change of one setting does to time, leakage and fairness; or, with training, to accuracy."""
 
     label = "what a change of one setting does"
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     knobs: Several[Knob] = ()
     """Settings that are changed one at a time."""
     variants: dict[Name, dict[str, Any]] = {}

@@ -32,7 +32,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables, log_spaced
+from pausefl.studies.base import AtLeastTwo, Floats, Note, ScenarioStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from pausefl.selectors.listing import Walk
     from pausefl.selectors.sa_pause import Annealer
-
-Floats = NDArray[np.float64]
 
 #: Iterations whose energies are kept of each run, at most.
 N_KEPT = 61

@@ -31,14 +31,12 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.schema.types import Positive
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
+from pausefl.studies.base import AtLeastTwo, Floats, Note, SeededStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pausefl.federated.simulation import PseudoRegret
-
-Floats = NDArray[np.float64]
 
 #: Rounds kept of a run, at most: 60 a decade in a run of 100,000.
 N_KEPT = 301
@@ -68,14 +66,12 @@ _TIE_FACTOR, _TIE = 1.25, 1e-6
 _GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
-class Regret(ScenarioStudy):
+class Regret(SeededStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
     label = "pseudo-regret against rounds"
     besides = frozenset({"genie"})
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     n_rounds: AtLeastTwo
     """Rounds of each run."""
     reward_step: Positive | None = None

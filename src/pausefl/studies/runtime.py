@@ -28,12 +28,10 @@ from pausefl.selectors import Selector, in_legend_order, look_of
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
+from pausefl.studies.base import AtLeastTwo, Floats, Note, ScenarioStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
 REPETITIONS = (3, 200)

@@ -18,10 +18,10 @@ from pausefl.results.intervals import across_seeds
 from pausefl.runs.run import joined
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, SeededStudy, Tables
 
 
-class Selection(ScenarioStudy):
+class Selection(SeededStudy):
     """The jobs of a scenario without training: leakage, and simulated time.
 
     Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
@@ -30,9 +30,6 @@ class Selection(ScenarioStudy):
 
     label = "privacy leakage without training"
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
-
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
 
     @property
     def simulates(self) -> str:
