@@ -200,10 +200,15 @@ def _by_source(
     elif question.name == "agreement":
         found = {AS_WRITTEN: _agreement(rounds, logs, ""), AS_RUN: _agreement(rounds, logs, "_as_run")}
     elif curves is not None:
-        own = curves[(curves["knob"] == N_ROUNDS) & (curves["selector"] == "pause")]
-        ends = own.groupby("seed")["accuracy"].last()
+        ends = long_ends(curves, "pause")
         found[AS_WRITTEN] = Answer(*estimate(100 * ends), len(ends), len(ends))
     yield from ((source, answer) for source, answer in found.items() if answer is not None)
+
+
+def long_ends(curves: pd.DataFrame, selector: str) -> pd.Series:
+    """Accuracy at the end of the longer runs of a selector, by seed, from the table `CURVES`."""
+    own = curves[(curves["knob"] == N_ROUNDS) & (curves["selector"] == selector)]
+    return own.groupby("seed")["accuracy"].last()
 
 
 def gap_between(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
