@@ -302,7 +302,7 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     environment.filters |= {
-        "shown": measured,
+        "shown": lambda one, form="": shown(one.gap, one.unit, form),
         "interval": interval,
         "n_seeds": lambda one: len(one.seeds),
     }
@@ -328,11 +328,6 @@ def shown(value: float, unit: str, form: str = "") -> str:
     """A gap as pages have it: ratios with two digits, anything else with one, or more where that is 0."""
     form = form or (".2f" if unit == RATIO or 0 < abs(value) < 0.05 else ".1f")
     return f"{value:{form}}".replace("-", "−")
-
-
-def measured(one: Comparison, form: str = "") -> str:
-    """The gap of a comparison."""
-    return shown(one.gap, one.unit, form)
 
 
 def interval(one: Comparison, form: str = "") -> str:
