@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pausefl.files import replacing
-from pausefl.results.markdown import latex_table
+from pausefl.results.markdown import latex_table, raised
 from pausefl.selectors import look_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def new_grid(
     panels = []
     for i, title in enumerate(titles):
         axes, bottom = figure.add_subplot(n_rows, n_columns, i + 1), i + n_columns >= len(titles)
-        words = "\n".join(textwrap.wrap(title, int(16 * width / n_columns)))
+        words = textwrap.fill(title, int(16 * width / n_columns))
         axes.set_title(
             words, loc="left", y=1.0, fontsize="small", fontweight="normal", pad=3, linespacing=0.9
         )
@@ -216,5 +216,4 @@ def _digits(value: object) -> str:
     if not isinstance(value, float):
         return str(value).replace("-", "−") if isinstance(value, int | np.integer) else str(value)
     digits, _, power = f"{value:.4g}".partition("e")
-    raised = "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(power or 0)))
-    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised}" if power else "")
+    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised(int(power))}" if power else "")

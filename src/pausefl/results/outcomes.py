@@ -75,7 +75,7 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
     private = {selector for selector, _, _ in runs} - unbounded
-    counted = {selector for selector in private if not _has_fixed_users(selector)}
+    counted = {name for name in private if not (name in SELECTORS and SELECTORS[name].fixed_users)}
     counted = counted or private or {selector for selector, _, _ in runs}
     trained = [each for each in runs if each[0] in counted and each[2]["accuracy"].notna().any()]
     n_seeds = Counter(selector for selector, _, _ in trained)
@@ -89,10 +89,6 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
         then.setdefault(selector, []).append(smoothed_at(run, "accuracy", ends[seed]))
     means = [float(np.mean(values)) for values in then.values()]
     return TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
-
-
-def _has_fixed_users(selector: str) -> bool:
-    return selector in SELECTORS and SELECTORS[selector].fixed_users
 
 
 def smoothed_at(run: pd.DataFrame, column: str, elapsed_s: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -38,8 +39,7 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
         ledger = _ledger(runs[run])
         ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])
         for rank, user in (("highest", ledger.iloc[-1]), ("median", ledger.iloc[len(ledger) // 2])):
-            key = {"scenario": run.scenario, "selector": run.selector, "seed": run.seed, "rank": rank}
-            rows.append(key | {name: user[name] for name in LEDGER})
+            rows.append(asdict(run) | {"rank": rank} | {name: user[name] for name in LEDGER})
     table = pd.DataFrame(rows).astype({name: int for name in LEDGER if not name.startswith("epsilon")})
     private = table["epsilon_coordinate"].map(math.isfinite)
     table["epsilon_pld"] = math.inf
@@ -65,7 +65,10 @@ def _ledger(run: Run) -> pd.DataFrame:
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
-    of, delta = str(table["pld_of"].iloc[0]), _power_of_ten(float(table["delta"].iloc[0]))
+    of, delta = (
+        str(table["pld_of"].iloc[0]),
+        f"10{markdown.raised(round(math.log10(table['delta'].iloc[0])))}",
+    )
     in_parts = of != "update"
     records = []
     for selector, runs in table.groupby("selector", sort=False):
@@ -98,14 +101,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return markdown.of_records(records, "lr", note)
+    return markdown.of_records(records, note)
 
 
 def _epsilon(value: float, digits: int = 2) -> str:
     return "∞" if math.isinf(value) else f"{value:,.{digits}f}"
-
-
-def _power_of_ten(delta: float) -> str:
-    """1e-05 as ``10⁻⁵``."""
-    exponent = str(round(math.log10(delta)))
-    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -73,10 +73,11 @@ def not_run(published: Published) -> str:
     return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
 
 
-def _left(published: Published, name: str) -> tuple[int, float]:
-    """Number of jobs of a scenario that were not made, and their core-hours."""
+def _left(published: Published, *names: str) -> tuple[int, float]:
+    """Number of jobs of some scenarios that were not made, and their core-hours."""
     made, plan = set(published.config.experiments), published.project
-    seconds = [job_estimate(plan, job) for job in plan.experiments[name] if job not in made]
+    jobs = [job for name in names for job in plan.experiments[name] if job not in made]
+    seconds = [job_estimate(plan, job) for job in jobs]
     return len(seconds), sum(seconds) / 3600
 
 
@@ -101,7 +102,7 @@ def runs_table(published: Published) -> str:
     full = published.project
 
     def left(*names: str) -> str:
-        jobs, hours = map(sum, zip(*(_left(published, name) for name in names), strict=True))
+        jobs, hours = _left(published, *names)
         return f"{jobs} jobs, {hours:.1f} h" if jobs else "–"
 
     rows = []
@@ -207,7 +208,7 @@ def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
     note = f"Until {study.time_s:g} simulated seconds. The target is {target:.1f} %."
     if unpaid.any():
         note += f"\n{benchmark.UNPAID} looks at losses that no budget pays for: it leaks more than is shown."
-    return markdown.of_records(records, "lr", note)
+    return markdown.of_records(records, note)
 
 
 def _points(row: pd.Series) -> str:

@@ -202,10 +202,11 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
         If there are no runs of the authors with these settings.
     """
     name = scenario.name
-    theirs = {row: value for row, value in _theirs(scenario) if not math.isnan(value)}
-    if not theirs:
+    if name not in (*ARCHIVED, *LOGGED):
         known = ", ".join((*ARCHIVED, *LOGGED))
         raise PauseflError(f"scenario '{name}' has no runs of the authors; these have: {known}")
+    numbers = _archived_numbers(scenario) if name in ARCHIVED else _logged_numbers(scenario)
+    theirs = {row: value for row, value in numbers if not math.isnan(value)}
     ends = {selector: float(run["elapsed_s"].iloc[-1]) for selector, run in archived(name).items()}
     ours: dict[str, list[pd.DataFrame]] = {}
     for selector, _, run in runs_of(rounds) if len(rounds) else ():
@@ -227,15 +228,8 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
 _Row = tuple[str, str, float]
 
 
-def _theirs(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
-    """Yield the numbers of the authors' runs of a scenario; NaN where a run has none."""
-    if scenario.name in ARCHIVED:
-        yield from _archived_numbers(scenario)
-    elif scenario.name in LOGGED:
-        yield from _logged_numbers(scenario)
-
-
 def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    """Yield the numbers of the authors' archived runs of a scenario; NaN where a run has none."""
     runs, taken = archived(scenario.name), _by_selector(_read("participations.csv"), scenario.name)
     private = [run for selector, run in runs.items() if SELECTORS[selector].private]
     # The two highest that one of them reaches.
@@ -252,6 +246,7 @@ def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
 
 
 def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    """Yield the numbers of the runs in the authors' log of a scenario."""
     assert scenario.privacy is not None
     log, schedule = LOGGED[scenario.name], scenario.privacy.make_schedule()
     checkpoints = _by_selector(_read("checkpoints.csv"), log)
