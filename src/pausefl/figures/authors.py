@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MultipleLocator
 
 from pausefl.figures.curves import Array, Band, Shown, n_seeds_of, plot_band, spread_of
 from pausefl.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
@@ -14,11 +18,6 @@ from pausefl.results.authors_archive import archived, log_of, logged
 from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 #: How their runs look: curves of the archive, and single rounds.
 _CURVE: dict[str, Any] = {"linewidth": 0.7, "color": "black", "zorder": 5}
@@ -76,16 +75,14 @@ def plot_beside(
     scenario: Scenario,
     shown: Shown,
     far: Collection[str],
-    apart: Collection[str] = (),
-    more: Sequence[Line2D] = (),
+    apart: Collection[str],
+    more: Sequence[Line2D],
 ) -> tuple[Figure, dict[str, Axes]]:
     """A panel for each selector: its curve, the authors' run and, in grey, the other selectors' curves.
 
     All panels have the same axes, but selectors whose losses go ``far`` have logarithmic ones of their own.
     Of those whose seeds end ``apart``, each seed is a line, and there is no mean.
     """
-    from matplotlib.ticker import MultipleLocator
-
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
     figure, panels = new_grid(titles, shown.x_label, _COLUMNS, width=COLUMN_WIDTH, height=0.95)
     # One line with gaps: nine lines in each of nine panels take time.
@@ -144,7 +141,7 @@ def plot_beside(
     explained = {str(line.get_label()): line for line in lines} | spread_of(
         [curve for name, curve in curves.items() if name not in apart]
     )
-    words = ["\n".join(textwrap.wrap(label, _KEY_WIDTH)) for label in explained]
+    words = [textwrap.fill(label, _KEY_WIDTH) for label in explained]
     half = -(-len(words) // 2)
     n_lines = max("\n".join(column).count("\n") + 1 for column in (words[:half], words[half:] or [""]))
     figure.set_figheight(figure.get_figheight() + 0.13 * (n_lines - 2))

@@ -164,18 +164,16 @@ def time_limit(final_times: Mapping[str, float]) -> float:
 
 def on_time_axis(
     curves: Mapping[str, Band], x_column: str = "elapsed_s"
-) -> tuple[float, dict[str, tuple[Band, str]]]:
-    """Where the time axis ends; each curve up to there, and its label, which says how far it goes on.
+) -> tuple[float, dict[str, Band], dict[str, str]]:
+    """Where the time axis ends; each curve up to there, and each label, which says how far its curve goes on.
 
     An axis of another ``x_column`` has all of every curve.
     """
     ends = {selector: float(curve.x[-1]) for selector, curve in curves.items()}
     limit = time_limit(ends) if x_column == "elapsed_s" else max(ends.values())
-    cut = {}
-    for selector, curve in curves.items():
-        beyond = f" (to\u00a0{ends[selector]:.0f}\u00a0s)" if ends[selector] > limit else ""
-        cut[selector] = curve.until(limit), look_of(selector).label + beyond
-    return limit, cut
+    beyond = {name: f" (to\u00a0{end:.0f}\u00a0s)" if end > limit else "" for name, end in ends.items()}
+    labels = {name: look_of(name).label + more for name, more in beyond.items()}
+    return limit, {name: curve.until(limit) for name, curve in curves.items()}, labels
 
 
 #: How a thin line of a seed looks, and a band.
@@ -245,8 +243,9 @@ def plot_curves(
     labels: Mapping[str, str],
     step: bool = False,
     end: float = np.inf,
-    between: tuple[float, float] = (-np.inf, np.inf),
-    wide: bool = True,
+    *,
+    between: tuple[float, float],
+    wide: bool,
 ) -> list[Line2D]:
     """The lines of curves, plotted with their ends; the highest end first, labelled for `with_names`.
 
@@ -293,7 +292,7 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     numbers = {curve.n_seeds for curve in curves.values()}
     most = max(numbers)
     words = [*(str(line.get_label()) for line in lines), *spread]
-    names = ["\n".join(textwrap.wrap(one, NAME_WIDTH)) for one in words]
+    names = [textwrap.fill(one, NAME_WIDTH) for one in words]
     right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
     bars = sum(_spread(curve, wide) == "bar" and curve.x[-1] > right for curve in curves.values())
     legend = figure.axes[0].legend(

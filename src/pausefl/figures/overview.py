@@ -101,14 +101,14 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
     if rounds is not None:
         shown = [_first(kinds, set(rounds["selector"])) for _, kinds in _SHOWN]
         curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100, panel.window)
-    limit, cut = on_time_axis(curves) if curves else (np.inf, {})
+    limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
     for mark, kinds in _SHOWN:
         if kinds == ("clustered_size",) and "random" in theirs | cut:
             continue
         if name := _first(kinds, cut):
-            drawn.append(replace(cut[name][0], seeds={}))
+            drawn.append(replace(cut[name], seeds={}))
             plot_band(axes, name, drawn[-1], marked=False)
             used[name] = mark
         if name := _first(kinds, theirs):
