@@ -102,7 +102,9 @@ class Runtime(ScenarioStudy):
         rows = []
         for name in self.scenario.selectors:
             for n_users in sorted(self.n_users):
-                scenario = sized(self, n_users)
+                n_selected = max(1, round(self.selected_share * n_users))
+                network = self.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+                scenario = self.scenario.replace(network=network)
                 history = history_of(scenario)
                 try:
                     selector = scenario.make_selector(name)
@@ -115,7 +117,7 @@ class Runtime(ScenarioStudy):
                 row: dict[str, Any] = {
                     "selector": name,
                     "n_users": n_users,
-                    "n_selected": history.n_selected,
+                    "n_selected": n_selected,
                     "n_repetitions": len(times),
                     "median_s": float(np.median(times)),
                     "min_s": times.min(),
@@ -152,13 +154,6 @@ class Runtime(ScenarioStudy):
         lines = [legend_key(look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         return Plotted(figure, {"summary.csv": fits(times)})
-
-
-def sized(study: Runtime, n_users: int) -> Scenario:
-    """The study's scenario with K users and m = max(1, share * K)."""
-    n_selected = max(1, round(study.selected_share * n_users))
-    network = study.scenario.network.replace(n_users=n_users, n_selected=n_selected)
-    return study.scenario.replace(network=network)
 
 
 def history_of(scenario: Scenario) -> History:
