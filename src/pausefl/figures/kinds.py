@@ -39,36 +39,25 @@ MOST_LINES = 40
 
 @dataclass(frozen=True)
 class FigureRecord:
-    """A kind of figure, or of table, of a scenario's runs.
+    """A kind of figure, or of table, of a scenario's runs."""
 
-    Attributes
-    ----------
-    code
-        Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario that returns
-        a Matplotlib figure.
-    label
-        Of a table: what is shown, for headings. `FIGURE_KINDS` has it of figures.
-    needs
-        ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
-        set with classes; ``archive``: runs of the authors, archived or logged. Scenarios that lack one of
-        them leave this kind out.
-    asked
-        Whether it is made only where a scenario names one, and by ``pausefl plot``.
-    shown_once
-        Sections and dotted keys of settings, ``kind of loss`` and ``kind of protection``: what all runs in it
-        must share.
-    of_authors
-        Column of the rounds of which it shows the authors' runs, too.
-    deviations
-        Deviations that can bear on it.
-    """
-
+    #: Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario, as module and
+    #: name, that returns a `Plotted`.
     code: str = ""
+    #: Of a table: what is shown, for headings. `FIGURE_KINDS` has it of figures.
     label: str = ""
+    #: ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
+    #: set with classes; ``archive``: runs of the authors, archived or logged. Scenarios that lack one of them
+    #: leave this kind out.
     needs: Collection[str] = frozenset()
+    #: Whether it is made only where a scenario names one, and by ``pausefl plot``.
     asked: bool = False
+    #: What all runs in it must share: sections and dotted keys of settings, ``kind of loss`` and ``kind of
+    #: protection``.
     shown_once: tuple[str, ...] = ()
+    #: Column of the rounds of which it shows the authors' runs, too.
     of_authors: str = ""
+    #: Deviations that can bear on it.
     deviations: tuple[str, ...] = OF_RUNS
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pausefl.results import authors_archive, privacy_table, tables
-from pausefl.results.fairness import fairness_of
 from pausefl.results.markdown import to_latex
+from pausefl.results.outcomes import fairness_of
 from pausefl.runs.run import KEY, Run, rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import Experiment, Scenario

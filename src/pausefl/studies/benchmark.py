@@ -17,9 +17,8 @@ from pydantic import model_validator
 from pausefl.data.sources import SOURCES
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import legend_key
-from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
-from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
+from pausefl.results.outcomes import TARGET_SHARE, fairness_of, seconds_to_target, smoothed, smoothed_at
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.schema.types import Name, Positive

@@ -23,10 +23,9 @@ from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.figures.style import legend_key, look, marker
-from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.markdown import number
-from pausefl.results.outcomes import moving_average
+from pausefl.results.outcomes import fairness_of, moving_average
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of, runs_of
 from pausefl.schema.base import Settings

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,6 @@ LARGEST_GAP = 200
 
 #: Numbers that every run of the authors has, of its last round.
 _OF_THE_LAST = ("elapsed_s", "mean_round_s")
-
-_FOLDER = resources.files(__name__)
 
 #: Heads of the columns of the Markdown table, and how a number in them is written.
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
@@ -162,8 +160,7 @@ def log_of(scenario: str) -> dict[str, Any]:
 
 @cache
 def _read(name: str) -> pd.DataFrame:
-    with (_FOLDER / name).open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+    return pd.read_csv(Path(__file__).with_name(name))
 
 
 def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
