@@ -75,23 +75,19 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         highest, median = (
             runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
         )
+        of_update = {"ε per update": _epsilon(highest["epsilon_update"], 0)} if in_parts else {}
         cells = {
             "Selector": labels[str(selector)],
             "Participations": f"{highest['participations']:.0f}",
             f"ε per {of}": _epsilon(highest["epsilon_coordinate"]),
             f"ε per {of}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
+            **of_update,
+            "Unprotected values": f"{highest['values_unprotected']:,.0f}",
+            "Median: participations": f"{median['participations']:.0f}",
+            "ε": _epsilon(median["epsilon_coordinate"]),
+            f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
         }
-        if in_parts:
-            cells["ε per update"] = _epsilon(highest["epsilon_update"], 0)
-        records.append(
-            cells
-            | {
-                "Unprotected values": f"{highest['values_unprotected']:,.0f}",
-                "Median: participations": f"{median['participations']:.0f}",
-                "ε": _epsilon(median["epsilon_coordinate"]),
-                f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
-            }
-        )
+        records.append(cells)
     note = (
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
         " the sum of the budgets (pure), which holds whoever is selected and when."
