@@ -243,9 +243,8 @@ def plot_curves(
     labels: Mapping[str, str],
     step: bool = False,
     end: float = np.inf,
-    *,
-    between: tuple[float, float],
-    wide: bool,
+    between: tuple[float, float] = (-np.inf, np.inf),
+    wide: bool = True,
 ) -> list[Line2D]:
     """The lines of curves, plotted with their ends; the highest end first, labelled for `with_names`.
 

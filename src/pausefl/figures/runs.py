@@ -168,7 +168,7 @@ def _plot(
     margin = 0.05 * float(np.ptp(means))
     between = (-np.inf, means.max() + margin if far else np.inf)
     wide = len(curves) <= MOST_BANDS
-    lines = plot_curves(axes, inside, labels, shown.is_leakage, limit, between=between, wide=wide)
+    lines = plot_curves(axes, inside, labels, shown.is_leakage, limit, between, wide)
     if scenario.reward.name == "bsfl" and "bsfl" in inside:  # whose paper it is
         next(line for line in lines if line.get_color() == look_of("bsfl").color).set_zorder(4)
     axes.set_ylabel(shown.y_label, linespacing=0.9)
