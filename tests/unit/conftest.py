@@ -20,7 +20,7 @@ from pausefl.federated.run_job import run_job
 from pausefl.runs.collected import runs_in, write
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams
-from pausefl.tools.documentation import PublishedVerdicts
+from pausefl.tools.published import Published
 
 # A busy machine is no reason to fail.
 settings.register_profile("pausefl", deadline=None)
@@ -30,9 +30,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def published() -> PublishedVerdicts:
+def published() -> Published:
     """The claims, judged on the published runs."""
-    return PublishedVerdicts(ROOT)
+    return Published(ROOT)
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,9 @@ class PairTest(RunTest):
                 yield self._pair(records, (place, selector), (other, rival))
 
     def _pair(self, records: Records, ours: Side, theirs: Side) -> Comparison:
-        metric, ratio, names = METRICS[self.metric], self.gap == RATIO, _names(ours, theirs)
+        metric, ratio = METRICS[self.metric], self.gap == RATIO
+        apart = ours[0] != theirs[0]  # then scenarios are named
+        names = [LABELS[name] + (f" in {at}" if apart else "") for at, name in (ours, theirs)]
         limits, unit = region(self._side(), self.margin, ratio), RATIO if ratio else metric.unit
         who, wanted = " against ".join(names), wanted_text(*limits, unit)
         facts: dict[str, Any] = {"unit": unit, "subject": ours[1]}
@@ -110,11 +112,6 @@ class PairTest(RunTest):
         ((low, high),) = gaps(values[:1], values[1:], self.gap == RATIO)
         known = float(low) if low == high else math.nan
         return math.exp(known) if self.gap == RATIO else known
-
-
-def _names(ours: Side, theirs: Side) -> list[str]:
-    """Two selectors in words, with their scenarios if these differ."""
-    return [LABELS[name] + ("" if ours[0] == theirs[0] else f" in {at}") for at, name in (ours, theirs)]
 
 
 class Ordering(PairTest):

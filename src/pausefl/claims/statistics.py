@@ -15,7 +15,6 @@ seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -163,11 +162,6 @@ def p_below(values: Floats, limit: float) -> float:
     if error < ROUNDING:
         return 0.0 if mean < -ROUNDING else 1.0
     return float(stdtr(len(values) - 1, mean / error))
-
-
-def holm(p_values: Sequence[float]) -> list[bool]:
-    """Which null hypotheses Holm's procedure rejects at `LEVEL` in common: these comparisons stay decided."""
-    return [bool(p < LEVEL) for p in holm_adjusted(p_values)]
 
 
 def holm_adjusted(p_values: ArrayLike) -> Floats:

@@ -14,7 +14,7 @@ from pausefl.claims.base import readings
 from pausefl.claims.comparison_result import Comparison, joined
 from pausefl.claims.load import Claim
 from pausefl.claims.records import Records
-from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm
+from pausefl.claims.statistics import FAILS, HOLDS, LEVEL, NOT_RUN, UNDECIDED, holm_adjusted
 from pausefl.errors import PauseflError
 from pausefl.figures.papers import AS_WRITTEN
 
@@ -149,7 +149,8 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     if all(each.outcome != FAILS for each in votes):
         return comparisons
     tested = [each for each in votes if not math.isnan(each.p)]
-    stays = dict(zip(map(id, tested), holm([each.p for each in tested]), strict=True))
+    in_common = holm_adjusted([each.p for each in tested])
+    stays = dict(zip(map(id, tested), in_common < LEVEL, strict=True))
     found = []
     for each in comparisons:
         if each.outcome in (HOLDS, FAILS) and not stays.get(id(each), True):

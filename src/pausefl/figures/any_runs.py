@@ -107,7 +107,7 @@ def _has(group: Group, need: str) -> bool:
     if need == "accuracy":
         return not group.scenario.is_regression
     leakage = group.runs[0].rounds["leakage_max"].max()
-    return need != "budget" or (group.scenario.privacy is not None and math.isfinite(leakage))
+    return group.scenario.privacy is not None and math.isfinite(leakage)
 
 
 def _settings(group: Group) -> dict[str, str]:

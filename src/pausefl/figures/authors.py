@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MultipleLocator
 
 from pausefl.figures.curves import Array, Band, Shown, n_seeds_of, plot_band, spread_of
-from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
+from pausefl.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
 from pausefl.results.authors_archive import archived, log_of, logged
 from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 #: How their runs look: curves of the archive, and single rounds.
 _CURVE: dict[str, Any] = {"linewidth": 0.7, "color": "black", "zorder": 5}
@@ -76,17 +75,14 @@ def plot_beside(
     scenario: Scenario,
     shown: Shown,
     far: Collection[str],
-    apart: Collection[str] = (),
-    more: Sequence[Line2D] = (),
+    apart: Collection[str],
+    more: Sequence[Line2D],
 ) -> tuple[Figure, dict[str, Axes]]:
     """A panel for each selector: its curve, the authors' run and, in grey, the other selectors' curves.
 
     All panels have the same axes, but selectors whose losses go ``far`` have logarithmic ones of their own.
     Of those whose seeds end ``apart``, each seed is a line, and there is no mean.
     """
-    from matplotlib.lines import Line2D
-    from matplotlib.ticker import MultipleLocator
-
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
     figure, panels = new_grid(titles, shown.x_label, _COLUMNS, width=COLUMN_WIDTH, height=0.95)
     # One line with gaps: nine lines in each of nine panels take time.
@@ -132,20 +128,20 @@ def plot_beside(
     n_seeds = max((curve.n_seeds for name, curve in curves.items() if name not in apart), default=0)
     ours = f"mean, n = {n_seeds}" if n_seeds > 1 else "n = 1" if most == 1 else f"each of {most} seeds"
     seed = log_of(scenario.name)["seed"] if log else 0
-    lines = [Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=f"Ours, {ours}")]
+    lines = [legend_key(f"Ours, {ours}", color=look_of("pause").color, linewidth=1.4)]
     if theirs:
-        lines.append(Line2D([], [], label=f"Authors' run, seed {seed}{': at least' * at_least}", **look))
+        lines.append(legend_key(f"Authors' run, seed {seed}{': at least' * at_least}", **look))
     if len(curves) > 1:
-        lines.append(Line2D([], [], label="Ours, other selectors", **_OTHERS))
+        lines.append(legend_key("Ours, other selectors", **_OTHERS))
     if rival:
-        lines.append(Line2D([], [], label="Random, beside PAUSE", **_RIVAL))
+        lines.append(legend_key("Random, beside PAUSE", **_RIVAL))
     if apart and n_seeds > 1:
-        lines.append(Line2D([], [], label="Where seeds part: a line each, no mean", linestyle="none"))
+        lines.append(legend_key("Where seeds part: a line each, no mean", linestyle="none"))
     lines += more
     explained = {str(line.get_label()): line for line in lines} | spread_of(
         [curve for name, curve in curves.items() if name not in apart]
     )
-    words = ["\n".join(textwrap.wrap(label, _KEY_WIDTH)) for label in explained]
+    words = [textwrap.fill(label, _KEY_WIDTH) for label in explained]
     half = -(-len(words) // 2)
     n_lines = max("\n".join(column).count("\n") + 1 for column in (words[:half], words[half:] or [""]))
     figure.set_figheight(figure.get_figheight() + 0.13 * (n_lines - 2))

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.style import look, marker
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS, in_legend_order, look_of
@@ -164,18 +164,16 @@ def time_limit(final_times: Mapping[str, float]) -> float:
 
 def on_time_axis(
     curves: Mapping[str, Band], x_column: str = "elapsed_s"
-) -> tuple[float, dict[str, tuple[Band, str]]]:
-    """Where the time axis ends; each curve up to there, and its label, which says how far it goes on.
+) -> tuple[float, dict[str, Band], dict[str, str]]:
+    """Where the time axis ends; each curve up to there, and each label, which says how far its curve goes on.
 
     An axis of another ``x_column`` has all of every curve.
     """
     ends = {selector: float(curve.x[-1]) for selector, curve in curves.items()}
     limit = time_limit(ends) if x_column == "elapsed_s" else max(ends.values())
-    cut = {}
-    for selector, curve in curves.items():
-        beyond = f" (to\u00a0{ends[selector]:.0f}\u00a0s)" if ends[selector] > limit else ""
-        cut[selector] = curve.until(limit), look_of(selector).label + beyond
-    return limit, cut
+    beyond = {name: f" (to\u00a0{end:.0f}\u00a0s)" if end > limit else "" for name, end in ends.items()}
+    labels = {name: look_of(name).label + more for name, more in beyond.items()}
+    return limit, {name: curve.until(limit) for name, curve in curves.items()}, labels
 
 
 #: How a thin line of a seed looks, and a band.
@@ -195,15 +193,14 @@ def spread_of(curves: Collection[Band], wide: bool = True, barred: bool = True) 
 
     ``barred`` says whether there is any bar that is long enough to be seen.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
-    line = Line2D([], [], color="black")
+    line = legend_key(color="black")
     keys: dict[str, tuple[str, Any]] = {
-        "lines": ("Thin lines: seeds", Line2D([], [], color="black", **_SEED)),
+        "lines": ("Thin lines: seeds", legend_key(color="black", **_SEED)),
         "band": ("Band: range of seeds", (Patch(facecolor="black", **_FILLED), line)),
-        "bar": ("Bar: range of seeds", Line2D([], [], color="black", linestyle="none", **bar)),
+        "bar": ("Bar: range of seeds", legend_key(color="black", linestyle="none", **bar)),
     }
     shown = {_spread(curve, wide) for curve in curves} - (set() if barred else {"bar"})
     return dict(key for how, key in keys.items() if how in shown)
@@ -294,7 +291,7 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     numbers = {curve.n_seeds for curve in curves.values()}
     most = max(numbers)
     words = [*(str(line.get_label()) for line in lines), *spread]
-    names = ["\n".join(textwrap.wrap(one, NAME_WIDTH)) for one in words]
+    names = [textwrap.fill(one, NAME_WIDTH) for one in words]
     right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
     bars = sum(_spread(curve, wide) == "bar" and curve.x[-1] > right for curve in curves.values())
     legend = figure.axes[0].legend(

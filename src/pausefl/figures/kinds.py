@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 #: Deviations that can bear on the results of runs. `pausefl.figures.deviations` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
 
-#: Needs of figures that are made only where a scenario names one, and by ``pausefl plot``.
-ASKED = ("spending", "selections")
-
 #: Keys of ``network`` that say how fast each user is.
 SPEEDS = (
     "latency",
@@ -42,53 +39,26 @@ MOST_LINES = 40
 
 @dataclass(frozen=True)
 class FigureRecord:
-    """A kind of figure, or of table, of a scenario's runs.
+    """A kind of figure, or of table, of a scenario's runs."""
 
-    Attributes
-    ----------
-    code
-        Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario that returns
-        a Matplotlib figure.
-    label
-        Of a table: what is shown, for headings. `FIGURE_KINDS` has it of figures.
-    needs
-        ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
-        set with classes; ``archive``: runs of the authors, archived or logged; one of `ASKED`: a figure of
-        the scenario that shows every user's spending, or the selections. Scenarios that lack one of them
-        leave this kind out.
-    shown_once
-        Sections and dotted keys of settings, ``kind of loss`` and ``kind of protection``: what all runs in it
-        must share.
-    of_authors
-        Column of the rounds of which it shows the authors' runs, too.
-    deviations
-        Deviations that can bear on it.
-    """
-
-    code: str
+    #: Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario, as module and
+    #: name, that returns a `Plotted`.
+    code: str = ""
+    #: Of a table: what is shown, for headings. `FIGURE_KINDS` has it of figures.
     label: str = ""
+    #: ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
+    #: set with classes; ``archive``: runs of the authors, archived or logged. Scenarios that lack one of them
+    #: leave this kind out.
     needs: Collection[str] = frozenset()
+    #: Whether it is made only where a scenario names one, and by ``pausefl plot``.
+    asked: bool = False
+    #: What all runs in it must share: sections and dotted keys of settings, ``kind of loss`` and ``kind of
+    #: protection``.
     shown_once: tuple[str, ...] = ()
+    #: Column of the rounds of which it shows the authors' runs, too.
     of_authors: str = ""
+    #: Deviations that can bear on it.
     deviations: tuple[str, ...] = OF_RUNS
-
-    def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
-        """Whether runs of these selectors in a scenario have what this kind needs."""
-        return features(scenario, selectors).issuperset(self.needs)
-
-
-def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
-    """What a scenario and runs of these selectors in it have, of what kinds of figures can need."""
-    asked = {shown.kind for shown in scenario.figures.values()}
-    has = {
-        "training": True,
-        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
-        "accuracy": not scenario.is_regression,
-        "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
-        "spending": "spending_vs_rounds" in asked,
-        "selections": "selections" in asked,
-    }
-    return frozenset(name for name, value in has.items() if value)
 
 
 #: Every kind of figure, in the order of pages.
@@ -120,33 +90,22 @@ FIGURES: dict[str, FigureRecord] = {
     ),
     "spending_vs_rounds": FigureRecord(
         "pausefl.figures.spending:plot_spending_vs_rounds",
-        needs={"budget", "spending"},
+        needs={"budget"},
+        asked=True,
         shown_once=("privacy", "network.n_users"),
     ),
     "selections": FigureRecord(
         "pausefl.figures.selections:plot_selections",
-        needs={"selections"},
+        asked=True,
         shown_once=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
     ),
 }
 
 #: The tables of a scenario, which are no targets of their own.
 TABLES: dict[str, FigureRecord] = {
-    "summary": FigureRecord(
-        "pausefl.results.tables:to_markdown",
-        label="summary of all selectors",
-        deviations=(*OF_RUNS, "D68"),
-    ),
-    "privacy": FigureRecord(
-        "pausefl.results.privacy_table:to_markdown",
-        label="what users have spent",
-        needs={"budget"},
-    ),
-    "authors": FigureRecord(
-        "pausefl.results.authors_archive:to_markdown",
-        label="the authors' own runs beside ours",
-        needs={"archive"},
-    ),
+    "summary": FigureRecord(label="summary of all selectors", deviations=(*OF_RUNS, "D68")),
+    "privacy": FigureRecord(label="what users have spent", needs={"budget"}),
+    "authors": FigureRecord(label="the authors' own runs beside ours", needs={"archive"}),
 }
 
 
@@ -154,7 +113,18 @@ def kinds_of(
     scenario: Scenario, selectors: Collection[str], records: Mapping[str, FigureRecord] = FIGURES
 ) -> list[str]:
     """The kinds of figures, or of ``TABLES``, that apply to runs of some selectors in a scenario."""
-    return [kind for kind, record in records.items() if record.applies(scenario, selectors)]
+    named = {shown.kind for shown in scenario.figures.values()}
+    has = {
+        "training": True,
+        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
+        "accuracy": not scenario.is_regression,
+        "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
+    }
+    return [
+        kind
+        for kind, record in records.items()
+        if all(has[need] for need in record.needs) and (kind in named or not record.asked)
+    ]
 
 
 def find_kind(name: str) -> FigureRecord:

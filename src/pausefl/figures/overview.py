@@ -12,7 +12,7 @@ import pandas as pd
 from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
 from pausefl.figures.panels import explain, new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
-from pausefl.figures.style import look, theme
+from pausefl.figures.style import legend_key, look, theme
 from pausefl.results.authors_archive import read_off
 from pausefl.results.outcomes import WINDOW
 from pausefl.selectors import look_of
@@ -73,8 +73,6 @@ def scenarios(ran: Collection[str]) -> list[str]:
 
 def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     """Plot the picture from the rounds of `scenarios`, as `pausefl.runs.run.rounds_of` returns them."""
-    from matplotlib.lines import Line2D
-
     curves: list[Band] = []
     marks: dict[str, str] = {}
     with theme():
@@ -87,13 +85,9 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
         for axes in grid[-1]:
             axes.set_xlabel("Simulated time (s)")
         names = [name for _, kinds in _SHOWN for name in kinds if name in marks]
-        handles = [
-            Line2D([], [], label=look_of(name).label, **look(name), **_mark(marks[name])) for name in names
-        ]
+        handles = [legend_key(look_of(name).label, **look(name), **_mark(marks[name])) for name in names]
         # So few marks on a line of the key would look like marks of ours.
-        theirs = Line2D(
-            [], [], linestyle="none", color="black", label="Marks: the authors' runs", **_mark("o")
-        )
+        theirs = legend_key("Marks: the authors' runs", linestyle="none", color="black", **_mark("o"))
         explain(figure, (keys := [*handles, theirs]), [str(key.get_label()) for key in keys], curves, ncols=3)
     return figure
 
@@ -107,14 +101,14 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
     if rounds is not None:
         shown = [_first(kinds, set(rounds["selector"])) for _, kinds in _SHOWN]
         curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100, panel.window)
-    limit, cut = on_time_axis(curves) if curves else (np.inf, {})
+    limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
     for mark, kinds in _SHOWN:
         if kinds == ("clustered_size",) and "random" in theirs | cut:
             continue
         if name := _first(kinds, cut):
-            drawn.append(replace(cut[name][0], seeds={}))
+            drawn.append(replace(cut[name], seeds={}))
             plot_band(axes, name, drawn[-1], marked=False)
             used[name] = mark
         if name := _first(kinds, theirs):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-Floats = NDArray[np.float64]
-
 #: Words beside a point, in points from it.
 NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
@@ -29,15 +32,10 @@ from pausefl.figures.curves import (
     with_names,
 )
 from pausefl.figures.panels import Plotted
-from pausefl.figures.style import COLUMN_WIDTH, marker
+from pausefl.figures.style import COLUMN_WIDTH, legend_key, marker
 from pausefl.results.outcomes import RISEN, WINDOW, target_accuracy
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 #: Losses whose means span more than this ratio are on a logarithmic axis.
 LOG_SPAN = 8.0
@@ -64,7 +62,10 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int 
     curves = _curves(rounds, scenario, shown)
     numbers, target = ends(curves, shown), 100 * target_accuracy(rounds)
     tabulated = curves if window == WINDOW else _curves(rounds, scenario, replace(shown, window=WINDOW))
-    times = {name: _times_to(target, curve) for name, curve in tabulated.items()}
+    times = {  # the first of each seed that reaches it
+        name: np.concatenate([x[y >= target][:1] for x, y in curve.seeds.values()])
+        for name, curve in tabulated.items()
+    }
     pinned = {name: own for name, own in times.items() if len(own) > curves[name].n_seeds / 2}
     if not np.isnan(target):
         means = [
@@ -132,11 +133,6 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
     return curves
 
 
-def _times_to(target: float, curve: Band) -> NDArray[np.float64]:
-    """The times when seeds first reach a target, of those that do."""
-    return np.concatenate([x[y >= target][:1] for x, y in curve.seeds.values()])
-
-
 def _plot(
     curves: Mapping[str, Band],
     scenario: Scenario,
@@ -149,14 +145,10 @@ def _plot(
     They have a panel each beside the authors' runs, and where seeds of some end ``apart``. ``more`` are
     explained after the curves.
     """
-    from matplotlib.figure import Figure
-
-    limit, cut = on_time_axis(curves, shown.x_column)
-    inside = {name: curve for name, (curve, _) in cut.items()}
+    limit, inside, labels = on_time_axis(curves, shown.x_column)
     far = _exploding(inside) if shown.column == "loss" else set()
     if (theirs := of_authors(scenario, shown, curves)) or apart:
         return plot_beside(inside, theirs, limit, scenario, shown, far, apart, more)
-    labels = {name: words for name, (_, words) in cut.items()}
     for name in far:
         mean = curves[name].mean
         top = f"{mean[np.isfinite(mean)].max():.0e}".replace("e+", "e").replace("e0", "e")
@@ -244,9 +236,7 @@ def _plot_differences(
 
 def _explained(label: str, **look: Any) -> Line2D:
     """An entry of the legend for a line that is no curve."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, markeredgewidth=0.8, **_THIN | look)
+    return legend_key(label, markeredgewidth=0.8, **_THIN | look)
 
 
 def _pin(

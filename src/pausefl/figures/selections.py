@@ -48,10 +48,8 @@ def participations(run: pd.DataFrame, n_users: int) -> Bools:
 
 def first_seeds(runs: Iterable[tuple[str, int, pd.DataFrame]]) -> dict[str, tuple[int, pd.DataFrame]]:
     """Seed and rounds of the lowest seed of each selector, in legend order, of selector, seed and rounds."""
-    found: dict[str, tuple[int, pd.DataFrame]] = {}
-    for selector, seed, run in runs:
-        if selector not in found or seed < found[selector][0]:
-            found[selector] = seed, run
+    lowest_last = sorted(runs, key=lambda each: -each[1])
+    found = {selector: (seed, run) for selector, seed, run in lowest_last}
     return {selector: found[selector] for selector in in_legend_order(found)}
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
@@ -19,7 +18,7 @@ from pausefl.figures.curves import mark_budget
 from pausefl.figures.kinds import MOST_LINES
 from pausefl.figures.panels import Plotted
 from pausefl.figures.selections import first_seeds, participations
-from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
+from pausefl.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
 from pausefl.runs.run import runs_of
 from pausefl.selectors import look_of
 from pausefl.settings import PrivacySettings, Scenario
@@ -89,7 +88,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
     what = f"Spent (ε per {scenario.protects})"
     label_all(figure, textwrap.fill(what, int(14 * figure.get_figheight())))
     handles = [
-        Line2D([], [], color="black", label=name, **look)
+        legend_key(name, color="black", **look)
         if look["linewidth"]
         else Patch(facecolor="black", label=name, **look)
         for name, (_, look) in reversed(parts.items())

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pausefl.files import replacing
-from pausefl.results.markdown import latex_table
+from pausefl.results.markdown import latex_table, raised
 from pausefl.selectors import look_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from pausefl.settings import FigureSettings
 
@@ -55,6 +56,13 @@ def marker(selector: str) -> dict[str, Any]:
     return {"marker": one.marker, "markersize": size, "markerfacecolor": face, "markeredgewidth": 0.6}
 
 
+def legend_key(label: str = "", **look: Any) -> Line2D:
+    """A line for a legend, which is nowhere in the figure; ``look`` has Matplotlib's keywords."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
+
+
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     """A figure of one column's width, with a height in inches and one pair of axes.
 
@@ -78,7 +86,7 @@ def new_grid(
     panels = []
     for i, title in enumerate(titles):
         axes, bottom = figure.add_subplot(n_rows, n_columns, i + 1), i + n_columns >= len(titles)
-        words = "\n".join(textwrap.wrap(title, int(16 * width / n_columns)))
+        words = textwrap.fill(title, int(16 * width / n_columns))
         axes.set_title(
             words, loc="left", y=1.0, fontsize="small", fontweight="normal", pad=3, linespacing=0.9
         )
@@ -208,5 +216,4 @@ def _digits(value: object) -> str:
     if not isinstance(value, float):
         return str(value).replace("-", "−") if isinstance(value, int | np.integer) else str(value)
     digits, _, power = f"{value:.4g}".partition("e")
-    raised = "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(power or 0)))
-    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised}" if power else "")
+    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised(int(power))}" if power else "")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pausefl.figures.curves import time_limit
 from pausefl.figures.overview import PANELS
@@ -75,9 +74,7 @@ def _curves(rounds: pd.DataFrame) -> dict[str, Any]:
         for axis, end in ends.items():
             x = run[axis][known].to_numpy(np.float64)
             on_grid = np.interp(np.linspace(0, end, N_POINTS), x, accuracy, left=np.nan, right=np.nan)
-            found.setdefault(selector, {}).setdefault(axis, []).append(_rounded(on_grid))
+            found.setdefault(selector, {}).setdefault(axis, []).append(
+                [None if np.isnan(share) else round(1000 * share) for share in on_grid]
+            )
     return {"ends": ends, "selectors": found}
-
-
-def _rounded(values: NDArray[np.float64]) -> list[int | None]:
-    return [None if np.isnan(value) else round(1000 * value) for value in values]

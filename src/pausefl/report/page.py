@@ -156,9 +156,11 @@ def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 def _title(parts: ReportParts) -> str:
     """The title of the one scenario or study that a report is on; empty if it is on more."""
-    titles = [*(part.settings["title"] for part in parts.scenarios.values())]
+    if parts.name == "demo":
+        return "The demo"
+    titles = [part.settings["title"] for part in parts.scenarios.values()]
     titles += [study.title for study in parts.studies.values()]
-    return "The demo" if parts.name == "demo" else titles[0] if len(titles) == 1 else ""
+    return titles[0] if len(titles) == 1 else ""
 
 
 def conclusions(parts: ReportParts) -> list[str]:

@@ -41,11 +41,6 @@ MNIST, CIFAR = "mnist_large_iid_r1", "cifar10_large_noniid_r1"
 _ANNEALERS = ("sa_pause_best_gain", "sa_pause")
 
 
-def as_run(scenario: str) -> str:
-    """The name of a scenario as run, of one as written."""
-    return f"{scenario}_as_run"
-
-
 class Answer(NamedTuple):
     """A number that answers a question."""
 
@@ -192,18 +187,24 @@ def _by_source(
     found: dict[str, Answer | None] = {}
     if question.gap is not None:
         scenario, metric, ours, theirs = question.gap
-        for source, name in ((AS_WRITTEN, scenario), (AS_RUN, as_run(scenario))):
+        run = f"{scenario}_as_run"
+        for source, name in ((AS_WRITTEN, scenario), (AS_RUN, run)):
             if name in rounds:
                 found[source] = gap_between(rounds[name], metric, ours, theirs)
-        log = gap_between(logs[as_run(scenario)], metric, ours, theirs) if as_run(scenario) in logs else None
+        log = gap_between(logs[run], metric, ours, theirs) if run in logs else None
         found[LOG] = log if log is not None and log.of else None
     elif question.name == "agreement":
         found = {AS_WRITTEN: _agreement(rounds, logs, ""), AS_RUN: _agreement(rounds, logs, "_as_run")}
     elif curves is not None:
-        own = curves[(curves["knob"] == N_ROUNDS) & (curves["selector"] == "pause")]
-        ends = own.groupby("seed")["accuracy"].last()
+        ends = long_ends(curves, "pause")
         found[AS_WRITTEN] = Answer(*estimate(100 * ends), len(ends), len(ends))
     yield from ((source, answer) for source, answer in found.items() if answer is not None)
+
+
+def long_ends(curves: pd.DataFrame, selector: str) -> pd.Series:
+    """Accuracy at the end of the longer runs of a selector, by seed, from the table `CURVES`."""
+    own = curves[(curves["knob"] == N_ROUNDS) & (curves["selector"] == selector)]
+    return own.groupby("seed")["accuracy"].last()
 
 
 def gap_between(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str) -> Answer | None:

@@ -79,7 +79,7 @@ def sections_of(parts: ReportParts) -> list[Section]:
     Tables of a scenario are in the group of its first figure.
     """
     sections = {key: Section(key, title) for key, title in papers.SECTIONS.items()}
-    tables = dict(_tables(parts))
+    tables = {name: _tables(name, part) for name, part in parts.scenarios.items()}
     found = [one for name, part in parts.scenarios.items() for one in _of_scenario(name, part)]
     for home, figure in sorted([*found, *_of_studies(parts)], key=lambda one: one[1].order):
         key, heading = figure.owner, figure.title
@@ -126,15 +126,14 @@ def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
             yield "beyond", Shown(f"figure-{name}", *shown)
 
 
-def _tables(parts: ReportParts) -> Iterator[tuple[str, list[Shown]]]:
-    """The tables of each scenario."""
-    for name, part in parts.scenarios.items():
-        title, scale = part.settings["title"], part.settings["scale"]
-        tables = []
-        for kind, path in part.tables.items():
-            heads, words = f"{title}: {TABLES[kind].label}", caption_of(part, kind)
-            tables.append(Shown(f"table-{name}-{kind}", heads, scale, path, words))
-        yield name, tables
+def _tables(name: str, part: ScenarioPart) -> list[Shown]:
+    """The tables of a scenario."""
+    title, scale = part.settings["title"], part.settings["scale"]
+    heads = {kind: f"{title}: {TABLES[kind].label}" for kind in part.tables}
+    return [
+        Shown(f"table-{name}-{kind}", heads[kind], scale, path, caption_of(part, kind))
+        for kind, path in part.tables.items()
+    ]
 
 
 def caption_of(part: ScenarioPart, kind: str, figure: str = "") -> Caption:

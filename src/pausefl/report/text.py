@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import cache
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
+
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 _TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
 
@@ -18,17 +19,12 @@ def markdown(text: str, heading: int = 3) -> Markup:
     HTML in it is escaped and pictures are links. Tables have a container to scroll in. A cell that holds only
     the id of a deviation gets that id. Links to other files of the documentation become plain text.
     """
-    html = _parser().render(text)
+    html = _PARSER.render(text)
     html = re.sub(r'<a href="(?!https:|#)[^"]*">(.*?)</a>', r"\1", html, flags=re.DOTALL)
     html = re.sub(r"(</?h)(\d)>", lambda tag: f"{tag[1]}{min(int(tag[2]) + heading - 1, 6)}>", html)
     html = re.sub(r"<td([^>]*)>(D\d+)</td>", r'<td\1 id="\2">\2</td>', html)
     html = html.replace("<table>", '<div class="wide" tabindex="0"><table>')
     return Markup(html.replace("</table>", "</table>\n</div>"))
-
-
-@cache
-def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
 def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:

@@ -37,8 +37,7 @@ def write(tables: Mapping[Path, pd.DataFrame], claims: Iterable[Path], metrics: 
     texts: dict[Path, str] = {}
     for folder, rounds in tables.items():
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
-            own = {str(key): value for key, value in row.items()}
-            texts[metrics / folder.name / f"{as_folder(row['selector'])}.json"] = _json(numbers(own))
+            texts[metrics / folder.name / f"{as_folder(row['selector'])}.json"] = _json(numbers(row))
         texts[plots / f"{folder.name}.csv"] = curves_text(rounds)
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
@@ -50,9 +49,9 @@ def write(tables: Mapping[Path, pd.DataFrame], claims: Iterable[Path], metrics: 
         write_text(path, text)
 
 
-def numbers(row: Mapping[str, object]) -> dict[str, float]:
+def numbers(row: Mapping[Any, Any]) -> dict[str, float]:
     """Finite key numbers of a row of `pausefl.results.tables.by_selector`."""
-    means = {name: float(str(row[f"{name}_mean"])) for name in NUMBERS}
+    means = {name: float(row[f"{name}_mean"]) for name in NUMBERS}
     finite = {name: float(f"{mean:.{_DIGITS}g}") for name, mean in means.items() if math.isfinite(mean)}
     if "final_accuracy" in finite:
         finite.pop("final_loss", None)

@@ -19,7 +19,7 @@ _SIGNS |= {
     "✓": r"$\surd$",
 }
 _SIGNS |= {"✗": r"$\times$", "–": "--", "−": "$-$", "\u00a0": "~"}
-_RAISED = {"⁻": "-"} | {sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+_RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
 #: Most rows of a table that stays on one page, and letters of a title that every column has room for.
 _PAGE, _NARROW = 45, 9
 
@@ -36,10 +36,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
     return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])
 
 
-def of_records(records: Sequence[Mapping[str, str]], align: str, note: str = "") -> str:
+def of_records(records: Sequence[Mapping[str, str]], note: str) -> str:
     """A `table` with a row a record, and a note; all have the keys of the first, which are the titles."""
-    text = table(list(records[0]), [list(record.values()) for record in records], align)
-    return f"{text}\n{note}\n" if note else text
+    return f"{table(list(records[0]), [list(record.values()) for record in records], 'lr')}\n{note}\n"
 
 
 def to_latex(page: str) -> str:
@@ -75,6 +74,11 @@ def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) 
 def number(value: float, form: str) -> str:
     """A number in one of Python's formats, with a minus sign; a dash for NaN."""
     return "–" if math.isnan(value) else f"{value:{form}}".replace("-", "−")
+
+
+def raised(power: int) -> str:
+    """A power as it stands beside a number: ``⁻⁵``."""
+    return str(power).translate(str.maketrans("".join(_RAISED.values()), "".join(_RAISED)))
 
 
 def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Experiment
+from pausefl.settings import Experiment, Scenario
 
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
@@ -79,7 +80,7 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
     private = {selector for selector, _, _ in runs} - unbounded
-    counted = {selector for selector in private if not _has_fixed_users(selector)}
+    counted = {name for name in private if not (name in SELECTORS and SELECTORS[name].fixed_users)}
     counted = counted or private or {selector for selector, _, _ in runs}
     trained = [each for each in runs if each[0] in counted and each[2]["accuracy"].notna().any()]
     n_seeds = Counter(selector for selector, _, _ in trained)
@@ -95,10 +96,6 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     target = TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
     first = rounds.dropna(subset="accuracy").groupby(["selector", "seed"])["accuracy"].first()
     return target if target > RISEN * first.groupby("selector").mean().min() else math.nan
-
-
-def _has_fixed_users(selector: str) -> bool:
-    return selector in SELECTORS and SELECTORS[selector].fixed_users
 
 
 def smoothed_at(run: pd.DataFrame, column: str, elapsed_s: float) -> float:
@@ -152,3 +149,27 @@ def _final(run: pd.DataFrame, column: str) -> float:
     """Last value of the moving average; NaN if there is none."""
     average = smoothed(run, column)[1]
     return float(average[-1]) if len(average) else math.nan
+
+
+def jain(values: NDArray[np.float64]) -> float:
+    """Jain's index of fairness of values (n,) >= 0: 1 if all are equal, 1/n if all but one are 0."""
+    total = float(values.sum())
+    return total**2 / (len(values) * float(values @ values)) if total else 1.0
+
+
+def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> dict[str, float]:
+    """How even the selections (n,) of some rounds are.
+
+    ``fairness``, `jain`'s index of leakage over users (without privacy, of participations); ``slow_share`` of
+    participations by the slower half of the users. 1 and NaN if nobody took part.
+    """
+    n_users = scenario.network.n_users
+    counts = np.zeros(n_users, np.int64)
+    for users in selections:
+        counts[np.unique(users)] += 1
+    spent = counts if scenario.privacy is None else scenario.privacy.make_schedule().spent(counts)
+    total = counts.sum()
+    return {
+        "fairness": jain(spent.astype(np.float64)),
+        "slow_share": float(counts[n_users // 2 :].sum() / total) if total else math.nan,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -38,8 +39,7 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
         ledger = _ledger(runs[run])
         ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])
         for rank, user in (("highest", ledger.iloc[-1]), ("median", ledger.iloc[len(ledger) // 2])):
-            key = {"scenario": run.scenario, "selector": run.selector, "seed": run.seed, "rank": rank}
-            rows.append(key | {name: user[name] for name in LEDGER})
+            rows.append(asdict(run) | {"rank": rank} | {name: user[name] for name in LEDGER})
     table = pd.DataFrame(rows).astype({name: int for name in LEDGER if not name.startswith("epsilon")})
     private = table["epsilon_coordinate"].map(math.isfinite)
     table["epsilon_pld"] = math.inf
@@ -65,30 +65,29 @@ def _ledger(run: Run) -> pd.DataFrame:
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
-    of, delta = str(table["pld_of"].iloc[0]), _power_of_ten(float(table["delta"].iloc[0]))
+    of, delta = (
+        str(table["pld_of"].iloc[0]),
+        f"10{markdown.raised(round(math.log10(table['delta'].iloc[0])))}",
+    )
     in_parts = of != "update"
     records = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
             runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
         )
+        of_update = {"ε per update": _epsilon(highest["epsilon_update"], 0)} if in_parts else {}
         cells = {
             "Selector": labels[str(selector)],
             "Participations": f"{highest['participations']:.0f}",
             f"ε per {of}": _epsilon(highest["epsilon_coordinate"]),
             f"ε per {of}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
+            **of_update,
+            "Unprotected values": f"{highest['values_unprotected']:,.0f}",
+            "Median: participations": f"{median['participations']:.0f}",
+            "ε": _epsilon(median["epsilon_coordinate"]),
+            f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
         }
-        if in_parts:
-            cells["ε per update"] = _epsilon(highest["epsilon_update"], 0)
-        records.append(
-            cells
-            | {
-                "Unprotected values": f"{highest['values_unprotected']:,.0f}",
-                "Median: participations": f"{median['participations']:.0f}",
-                "ε": _epsilon(median["epsilon_coordinate"]),
-                f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
-            }
-        )
+        records.append(cells)
     note = (
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
         " the sum of the budgets (pure), which holds whoever is selected and when."
@@ -98,14 +97,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return markdown.of_records(records, "lr", note)
+    return markdown.of_records(records, note)
 
 
 def _epsilon(value: float, digits: int = 2) -> str:
     return "∞" if math.isinf(value) else f"{value:,.{digits}f}"
-
-
-def _power_of_ten(delta: float) -> str:
-    """1e-05 as ``10⁻⁵``."""
-    exponent = str(round(math.log10(delta)))
-    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -41,23 +42,18 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
         ``selection_ms_per_round``, ``wall_s`` and ``peak_memory_mb`` (1 MB = 10^6 bytes); ``diverged_round``
         (missing if the run did not diverge).
     """
-    rows = [
-        {"scenario": run.scenario, "selector": run.selector, "seed": run.seed}
-        | outcome
-        | _costs(summaries[run])
-        for run, outcome in outcomes(rounds).items()
-    ]
+    rows = []
+    for run, outcome in outcomes(rounds).items():
+        summary = summaries[run]
+        timings = summary["timings_s"]
+        costs = {
+            "selection_ms_per_round": 1e3 * timings["selection"] / rounds_made(summary),
+            "wall_s": float(timings["total"]),
+            "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
+            "diverged_round": summary["diverged_round"],
+        }
+        rows.append(asdict(run) | outcome | costs)
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
-
-
-def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
-    timings = summary["timings_s"]
-    return {
-        "selection_ms_per_round": 1e3 * timings["selection"] / rounds_made(summary),
-        "wall_s": float(timings["total"]),
-        "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
-        "diverged_round": summary["diverged_round"],
-    }
 
 
 def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
@@ -110,7 +106,9 @@ def to_markdown(
     labels, best = labels or {}, _best_private(across)
     records = []
     for i, row in across.reset_index(drop=True).iterrows():
-        accuracy = _accuracy(row)
+        accuracy = mean_sd(row, "final_accuracy", 1, scale=100)
+        if row["n_diverged"]:
+            accuracy += f", diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
         cells = {
             "Selector": labels.get(row["selector"], f"`{row['selector']}`"),
             "Final accuracy (%)": f"**{accuracy}**" if i == best else accuracy,
@@ -127,7 +125,7 @@ def to_markdown(
         if not _loss_alone(across):
             del cells["Final loss"]
         records.append(cells)
-    return markdown.of_records(records, "lr", _table_note(across, best is not None))
+    return markdown.of_records(records, _table_note(across, best is not None))
 
 
 def _loss_alone(across: pd.DataFrame) -> bool:
@@ -149,13 +147,6 @@ def _best_private(across: pd.DataFrame) -> int | None:
     most = n_seeds[eligible].max(initial=0)
     eligible = eligible[n_seeds[eligible] == most]
     return int(eligible[np.argmax(accuracy[eligible])]) if most > 1 and len(eligible) > 1 else None
-
-
-def _accuracy(row: pd.Series) -> str:
-    accuracy = mean_sd(row, "final_accuracy", 1, scale=100)
-    if row["n_diverged"]:
-        accuracy += f", diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
-    return accuracy
 
 
 def time_to_target(row: pd.Series) -> str:

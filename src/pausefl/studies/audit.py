@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
+from pausefl.figures.style import legend_key
 from pausefl.plugins import build
 from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
 from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
+from pausefl.studies.base import AtLeastTwo, Floats, Note, Study, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 #: Bound of the audited mechanisms: the papers' Delta, and an L1 norm.
 SENSITIVITY, CLIP_NORM = 0.012, 1.0
@@ -125,8 +123,27 @@ class Audit(Study):
         return f"None of {len(table)} claims is refuted."
 
     def plot(self, tables: Tables) -> Plotted:
-        """Bounds against claims."""
-        return Plotted(plot_bounds(tables["audit.csv"]))
+        """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
+
+        The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
+        """
+        table = tables["audit.csv"]
+        looks, mechanisms = _looks(table), table["mechanism"].unique()
+        figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
+        *panels, last = grid[0]
+        for axes, mechanism in zip(panels, mechanisms, strict=True):
+            protected = MECHANISMS.find(mechanism).protects
+            axes.set_title(f"“{mechanism}” protects each {protected}", weight="normal")
+            _plot_claims(axes, table, mechanism, looks)
+        panels[0].set_ylabel("ε audited (lower bound)")
+        _plot_sizes(last, table)
+        shown = [legend_key(**look) for look in looks.values()]
+        labels = [name[0].upper() + name[1:] for name in looks]
+        if table["violated"].any():
+            shown.append(legend_key(**_CROSS))
+            labels.append("VIOLATED: more than claimed")
+        figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
+        return Plotted(figure)
 
 
 class Release(NamedTuple):
@@ -308,31 +325,6 @@ def audit(
         "audited": float(epsilon_lower(hits, hits_other, n_trials - n_choosing, alpha)),
         "statistic": event.statistic,
     }
-
-
-def plot_bounds(table: pd.DataFrame) -> Figure:
-    """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
-
-    The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
-    """
-    from matplotlib.lines import Line2D
-
-    looks, mechanisms = _looks(table), table["mechanism"].unique()
-    figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
-    *panels, last = grid[0]
-    for axes, mechanism in zip(panels, mechanisms, strict=True):
-        protected = MECHANISMS.find(mechanism).protects
-        axes.set_title(f"“{mechanism}” protects each {protected}", weight="normal")
-        _plot_claims(axes, table, mechanism, looks)
-    panels[0].set_ylabel("ε audited (lower bound)")
-    _plot_sizes(last, table)
-    shown = [Line2D([], [], **look) for look in looks.values()]
-    labels = [name[0].upper() + name[1:] for name in looks]
-    if table["violated"].any():
-        shown.append(Line2D([], [], **_CROSS))
-        labels.append("VIOLATED: more than claimed")
-    figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
-    return figure
 
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:

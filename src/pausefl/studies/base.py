@@ -24,6 +24,8 @@ from pausefl.settings.scenario import Scenario, SelectorName
 if TYPE_CHECKING:
     from pausefl.figures.panels import Plotted
 
+Floats = NDArray[np.float64]
+
 #: Tables by the names of their files.
 Tables = Mapping[str, pd.DataFrame]
 
@@ -34,8 +36,6 @@ Runs = tuple[Scenario, list[tuple[str, int]]]
 Note = Callable[[str], None]
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
-
-Seeds = Distinct[Seed]
 
 
 class Study(Settings):
@@ -110,10 +110,7 @@ class Study(Settings):
 
 
 class ScenarioStudy(Study):
-    """One study with the network, the reward and the constants of a scenario, some of them changed.
-
-    A kind whose selectors run as jobs do has a setting ``seeds``, one run of each selector for each.
-    """
+    """One study with the network, the reward and the constants of a scenario, some of them changed."""
 
     scenario: Annotated[Scenario, WithJsonSchema({"type": "string"})]
     """Scenario whose network, reward and constants are used."""
@@ -149,6 +146,19 @@ class ScenarioStudy(Study):
         """All that its numbers depend on, in plain values: no titles."""
         return super().settings() | {"scenario": self.scenario.as_dict() | {"title": self.scenario.name}}
 
+    def parts(self) -> list[type]:
+        """Classes of selectors, reward, privacy, model and data source."""
+        scenario = self.scenario
+        source = SOURCES.find(scenario.data.source)
+        return [*scenario.parts(sorted({*scenario.selectors} | self.besides)), source]
+
+
+class SeededStudy(ScenarioStudy):
+    """One study whose selectors run as jobs do."""
+
+    seeds: Distinct[Seed]
+    """Seeds, one run of each selector for each."""
+
     @property
     def length(self) -> int:
         """Rounds of each run, at most."""
@@ -159,18 +169,11 @@ class ScenarioStudy(Study):
         """Number of runs of a selector under one seed."""
         return 1
 
-    def parts(self) -> list[type]:
-        """Classes of selectors, reward, privacy, model and data source."""
-        scenario = self.scenario
-        source = SOURCES.find(scenario.data.source)
-        return [*scenario.parts(sorted({*scenario.selectors} | self.besides)), source]
-
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
         from pausefl.federated.runnable import check_runnable
 
-        if seeds_of(self):
-            check_runnable(self.scenario, self.selectors)
+        check_runnable(self.scenario, self.selectors)
 
     def seconds(self, rates: Mapping[str, Any]) -> float:
         """Time of all rounds of selections.
@@ -178,12 +181,12 @@ class ScenarioStudy(Study):
         Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts.
         The genie searches as well, in the same round.
         """
-        if self.trained or not seeds_of(self):
-            return 0.0 if self.trained else math.nan
+        if self.trained:
+            return 0.0
         rate = rates["selection_s"]
         genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
         a_round = sum(rate.get(name, rate["pause"]) + genie for name in self.selectors)
-        return float(rates["start_s"] + self.length * len(seeds_of(self)) * self.n_variants * a_round)
+        return float(rates["start_s"] + self.length * len(self.seeds) * self.n_variants * a_round)
 
 
 def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:

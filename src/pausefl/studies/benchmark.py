@@ -16,20 +16,18 @@ from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.results.fairness import fairness_of
+from pausefl.figures.style import legend_key
 from pausefl.results.intervals import across_seeds, estimate
-from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
+from pausefl.results.outcomes import TARGET_SHARE, fairness_of, seconds_to_target, smoothed, smoothed_at
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.schema.types import Name, Positive
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 #: What is measured of a run.
 METRICS = (
@@ -76,14 +74,12 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 UNPAID = "†"
 
 
-class Benchmark(ScenarioStudy):
+class Benchmark(SeededStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
     label = "selectors side by side"
     beyond = True
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     jobs: Name
     """Name of the scenario with the study's changes, in which the jobs run."""
     time_s: Positive
@@ -128,8 +124,6 @@ class Benchmark(ScenarioStudy):
         An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are
         others, with their values; of a target that no seed reaches there is none.
         """
-        from matplotlib.lines import Line2D
-
         across = summary(tables["runs.csv"], self)
         rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
         scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
@@ -148,18 +142,18 @@ class Benchmark(ScenarioStudy):
         axes.set_yticks(range(len(rows)), names)
         for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
             name.set_weight("bold" if bold else "normal")
-        handles = [Line2D([], [], label=words, **look) for words, look in _LOOKS.values()]
+        handles = [legend_key(words, **look) for words, look in _LOOKS.values()]
         if (rows["n_seeds"] > 1).any():
-            handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
+            handles.append(legend_key("Standard deviation over seeds", **_BAR))
         if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
             words = "Outside the axis, with its value; or target not reached"
-            handles.append(Line2D([], [], label=words, **_LOOKS["behind"][1] | {"marker": ">"}))
+            handles.append(legend_key(words, **_LOOKS["behind"][1] | {"marker": ">"}))
         if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
             words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
-            handles.append(Line2D([], [], linestyle="", label=words))
+            handles.append(legend_key(words, linestyle=""))
         if unpaid.any():
             words = f"{UNPAID} leaks more: no budget pays for its losses"
-            handles.append(Line2D([], [], linestyle="", label=words))
+            handles.append(legend_key(words, linestyle=""))
         figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
         return Plotted(figure, {"summary.csv": across})
 

@@ -22,11 +22,10 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
-from pausefl.figures.style import look, marker
-from pausefl.results.fairness import fairness_of
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.markdown import number
-from pausefl.results.outcomes import moving_average
+from pausefl.results.outcomes import fairness_of, moving_average
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of, runs_of
 from pausefl.schema.base import Settings
@@ -35,7 +34,7 @@ from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.dotted_keys import with_values
-from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,13 +100,11 @@ class Knob(Settings):
     """Other dotted keys that change with it; the key's own value, if it is among them, is the usual one."""
 
 
-class Changes(ScenarioStudy):
+class Changes(SeededStudy):
     """What a change of one setting does to time, leakage and fairness; or, with training, to accuracy."""
 
     label = "what a change of one setting does"
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     knobs: Several[Knob] = ()
     """Settings that are changed one at a time."""
     variants: dict[Name, dict[str, Any]] = {}
@@ -312,7 +309,6 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     The first row has the means of the scenario as it is. Grey numbers are 0, or have intervals with 0.
     """
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     table, names = effects(runs, usual), in_legend_order(runs["selector"])
@@ -348,10 +344,10 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
         axes.tick_params(length=0)
         axes.grid(visible=False)
     panels[0].set_yticks(range(len(labels)), labels, fontsize=7)
-    handles: list[Patch | Line2D] = [
+    handles = [
         Patch(facecolor=_COLORS[0], label="Halved, or less"),
         Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
-        Line2D([], [], linestyle="", label="Change in %; grey: its 95 % interval has 0; arrows: better"),
+        legend_key("Change in %; grey: its 95 % interval has 0; arrows: better", linestyle=""),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure

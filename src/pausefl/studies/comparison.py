@@ -23,6 +23,7 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, new_panels
+from pausefl.figures.style import legend_key
 from pausefl.results.intervals import wilson
 from pausefl.schema.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.selectors import LABELS, SELECTORS
@@ -31,7 +32,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables, log_spaced
+from pausefl.studies.base import AtLeastTwo, Floats, Note, ScenarioStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
     from pausefl.selectors.listing import Walk
     from pausefl.selectors.sa_pause import Annealer
-
-Floats = NDArray[np.float64]
 
 #: Iterations whose energies are kept of each run, at most.
 N_KEPT = 61
@@ -342,17 +341,13 @@ def plot_gaps(curves: pd.DataFrame) -> Figure:
 
     A colour and a marker for each temperature divisor; the second selector is dashed.
     """
-    from matplotlib.lines import Line2D
-
     by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
     figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
-    handles = [
-        Line2D([], [], color="black", linestyle=line, label=LABELS[name])
-        for name, line in zip(names, _STYLES, strict=True)
-    ]
+    lines = dict(zip(names, _STYLES, strict=True))
+    handles = [legend_key(LABELS[name], color="black", linestyle=line) for name, line in lines.items()]
     for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
-        for name, line in zip(names, _STYLES, strict=True):
+        for name, line in lines.items():
             curve = compared[compared["selector"] == name]
             gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
         first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
@@ -385,7 +380,6 @@ def plot_shares(counted: pd.DataFrame) -> Figure:
     In a panel a row has a temperature: each size; and below, all sizes together as a bar of wins, ties and
     losses, with the interval of the wins.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     sources, readings = counted["source"].unique(), list(product(BUDGETS, ENERGIES))
@@ -408,12 +402,12 @@ def plot_shares(counted: pd.DataFrame) -> Figure:
         axes.set_xlabel("Share of the races (%)")
     words = (f"All sizes: {LABELS[selector]} higher", "tied", f"{LABELS[other]} higher")
     won, tied, lost = (Patch(label=label, **look) for label, look in zip(words, _PARTS, strict=True))
-    one_size = Line2D([], [], label=f"One size: {LABELS[selector]} higher", **_SIZE)
-    handles = [won, one_size, tied, Line2D([], [], label="Half of the races", **_HALF), lost]
+    one_size = legend_key(f"One size: {LABELS[selector]} higher", **_SIZE)
+    handles = [won, one_size, tied, legend_key("Half of the races", **_HALF), lost]
     if selector in PAPERS_SHARES:
         share = f"BSFL reports {100 * PAPERS_SHARES[selector]:.1f} %"
-        handles.append(Line2D([], [], label=share, **_PAPERS))
-    handles.append(Line2D([], [], label="95 % interval", **_POOLED))
+        handles.append(legend_key(share, **_PAPERS))
+    handles.append(legend_key("95 % interval", **_POOLED))
     figure.legend(handles=handles, loc="outside lower center", ncols=4, handlelength=1.8)
     return figure
 

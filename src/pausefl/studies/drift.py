@@ -13,7 +13,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.schema.types import Distinct, NonNegative
 from pausefl.selectors import in_legend_order, look_of
 from pausefl.settings.dotted_keys import with_values
-from pausefl.studies.base import Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, SeededStudy, Tables
 
 #: Rounds of the trailing means in the figure.
 SMOOTHED = 25
@@ -22,13 +22,11 @@ SMOOTHED = 25
 SPANS = {"before": "Before", "after": "The third after", "last": "The last third"}
 
 
-class Drift(ScenarioStudy):
+class Drift(SeededStudy):
     """How long rounds last when fast and slow users swap, with means of latency that forget and without."""
 
     label = "rounds before and after speeds change"
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     forgetting: Distinct[NonNegative]
     """Values of `selection.forgetting`, a panel for each."""
 

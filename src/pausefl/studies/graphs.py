@@ -8,7 +8,7 @@ of the K - m outsiders, each of the other m - 1 for one of those below. In sum, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from pausefl.figures.panels import Plotted, new_panels
 from pausefl.schema.types import Count, Whole
 from pausefl.selectors import look_of
 from pausefl.studies.base import Note, Study, Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Indices = NDArray[np.int64]
 
@@ -89,9 +86,23 @@ class Graphs(Study):
         }
 
     def plot(self, tables: Tables) -> Plotted:
-        """The degrees of the first instance, and ``summary.csv`` of all."""
+        """How many selections have how many neighbours in the first instance; ``summary.csv`` of all."""
+        edges, n_vertices = tables["edges.parquet"], len(tables["vertices.parquet"])
+        counts = {
+            selector: np.bincount(own[["u", "v"]].to_numpy().ravel(), minlength=n_vertices)
+            for selector, own in edges.groupby("selector", sort=False)
+        }
+        figure, (panels,) = new_panels((1, len(counts)), 2.1, sharex=True, sharey=True)
+        for axes, (selector, degrees) in zip(panels, counts.items(), strict=True):
+            values, n_selections = np.unique(degrees, return_counts=True)
+            axes.bar(values, n_selections, color=look_of(str(selector)).color, width=0.9)
+            axes.axvline(degrees.mean(), color="black", linewidth=0.8, linestyle="--", label="Mean")
+            axes.set_title(f"{look_of(str(selector)).label}:\n{degrees.sum() // 2} edges")
+            axes.set_xlabel("Neighbours of a selection")
+            axes.grid(visible=False, axis="x")
+        panels[0].set(ylabel="Selections", xlim=(0, None))
+        figure.legend(handles=panels[0].lines, loc="outside lower center")
         summary = summarise(tables["degrees.parquet"], self.n_users, self.n_selected)
-        figure = plot_degrees(tables["edges.parquet"], len(tables["vertices.parquet"]))
         return Plotted(figure, {"summary.csv": summary})
 
 
@@ -100,15 +111,11 @@ def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
 
     Vertices are 0 .. N - 1; ``u`` and ``v`` (E,) are the ends of the edges.
     """
-    joined = np.eye(n_vertices, dtype=np.float32)
-    joined[u, v] = joined[v, u] = 1
-    steps, reached = 1, joined > 0
-    while not reached.all():
-        further = reached.astype(np.float32) @ joined > 0
-        if (further == reached).all():
-            return np.inf
-        steps, reached = steps + 1, further
-    return float(steps)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    edges = csr_array((np.ones(len(u)), (u, v)), (n_vertices, n_vertices))
+    return float(shortest_path(edges, directed=False, unweighted=True).max())
 
 
 def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
@@ -148,22 +155,3 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
     formula = [mean_degree(name, n_users, n_selected) for name in summary["selector"]]
     summary.insert(list(summary).index("connected"), "degree_formula", formula)
     return summary
-
-
-def plot_degrees(edges: pd.DataFrame, n_vertices: int) -> Figure:
-    """How many selections have how many neighbours in the graphs of one instance."""
-    counts = {
-        selector: np.bincount(own[["u", "v"]].to_numpy().ravel(), minlength=n_vertices)
-        for selector, own in edges.groupby("selector", sort=False)
-    }
-    figure, (panels,) = new_panels((1, len(counts)), 2.1, sharex=True, sharey=True)
-    for axes, (selector, degrees) in zip(panels, counts.items(), strict=True):
-        values, n_selections = np.unique(degrees, return_counts=True)
-        axes.bar(values, n_selections, color=look_of(str(selector)).color, width=0.9)
-        axes.axvline(degrees.mean(), color="black", linewidth=0.8, linestyle="--", label="Mean")
-        axes.set_title(f"{look_of(str(selector)).label}:\n{degrees.sum() // 2} edges")
-        axes.set_xlabel("Neighbours of a selection")
-        axes.grid(visible=False, axis="x")
-    panels[0].set(ylabel="Selections", xlim=(0, None))
-    figure.legend(handles=panels[0].lines, loc="outside lower center")
-    return figure

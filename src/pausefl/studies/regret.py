@@ -31,14 +31,10 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.schema.types import Positive
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
+from pausefl.studies.base import AtLeastTwo, Floats, Note, SeededStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from pausefl.federated.simulation import PseudoRegret
-
-Floats = NDArray[np.float64]
 
 #: Rounds kept of a run, at most: 60 a decade in a run of 100,000.
 N_KEPT = 301
@@ -68,14 +64,12 @@ _TIE_FACTOR, _TIE = 1.25, 1e-6
 _GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
-class Regret(ScenarioStudy):
+class Regret(SeededStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
     label = "pseudo-regret against rounds"
     besides = frozenset({"genie"})
 
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
     n_rounds: AtLeastTwo
     """Rounds of each run."""
     reward_step: Positive | None = None
@@ -104,8 +98,30 @@ class Regret(ScenarioStudy):
         return {"runs.parquet": runs, "fits.csv": fits(listed), "growth.csv": growth(listed)}
 
     def plot(self, tables: Tables) -> Plotted:
-        """Regret against rounds, and how fast it grows."""
-        return Plotted(plot_regret(self._in_order(tables["runs.parquet"]), tables["growth.csv"]))
+        """Regret of all selectors, and the exponent of its mean over seeds; the legend has that of `growth`.
+
+        Thin lines are the exponents of `_GUIDES`.
+        """
+        runs, grown = self._in_order(tables["runs.parquet"]), tables["growth.csv"]
+        bands = bands_of(runs, "regret")
+        figure, ((left, right),) = new_panels((1, 2), 3.1)
+        lines = plot_bands(left, bands)
+        left.set(ylabel="Pseudo-regret R of all rounds", yscale="log")
+        plot_bands(right, {name: _exponents(curve.x, curve.mean) for name, curve in bands.items()})
+        t = bands[runs["selector"].iloc[0]].x
+        for law, words in _GUIDES.items():
+            guide = _exponents(t, law_value(law, 0, 1, t))
+            right.plot(guide.x, guide.mean, color="black", linewidth=0.5, zorder=2.2)
+            right.annotate(f"as {words}", (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
+        right.set(ylabel="Growth d ln R / d ln t, from t/10 to t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
+        for axes in (left, right):
+            axes.set(xlabel="Round t", xscale="log")
+            axes.minorticks_off()
+        seeds = grown[grown["seed"] != MEAN].groupby("selector")["exponent"]
+        labels = [f"{look_of(name).label}: {_range(seeds.get_group(name).dropna())}" for name in bands]
+        title = f"Exponent of growth, rounds {t[-1] / 10:,.0f} to {t[-1]:,.0f}, mean (range over seeds):"
+        explain(figure, lines, labels, bands.values(), title=title, ncols=3)
+        return Plotted(figure)
 
     def _in_order(self, runs: pd.DataFrame) -> pd.DataFrame:
         """The runs, sorted by selector as the study lists them."""
@@ -230,32 +246,6 @@ def _curves(runs: pd.DataFrame) -> Iterator[tuple[str, str, Floats, Floats]]:
         curves = {str(seed): table[seed] for seed in table} | {MEAN: table.mean(axis=1)}
         for seed, regret in curves.items():
             yield str(selector), seed, table.index.to_numpy(np.float64), regret.to_numpy(np.float64)
-
-
-def plot_regret(runs: pd.DataFrame, grown: pd.DataFrame) -> Figure:
-    """Regret of all selectors, and the exponent of its mean over seeds; the legend has that of `growth`.
-
-    Thin lines are the exponents of `_GUIDES`.
-    """
-    bands = bands_of(runs, "regret")
-    figure, ((left, right),) = new_panels((1, 2), 3.1)
-    lines = plot_bands(left, bands)
-    left.set(ylabel="Pseudo-regret R of all rounds", yscale="log")
-    plot_bands(right, {name: _exponents(curve.x, curve.mean) for name, curve in bands.items()})
-    t = bands[runs["selector"].iloc[0]].x
-    for law, words in _GUIDES.items():
-        guide = _exponents(t, law_value(law, 0, 1, t))
-        right.plot(guide.x, guide.mean, color="black", linewidth=0.5, zorder=2.2)
-        right.annotate(f"as {words}", (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
-    right.set(ylabel="Growth d ln R / d ln t, from t/10 to t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
-    for axes in (left, right):
-        axes.set(xlabel="Round t", xscale="log")
-        axes.minorticks_off()
-    seeds = grown[grown["seed"] != MEAN].groupby("selector")["exponent"]
-    labels = [f"{look_of(name).label}: {_range(seeds.get_group(name).dropna())}" for name in bands]
-    title = f"Exponent of growth, rounds {t[-1] / 10:,.0f} to {t[-1]:,.0f}, mean (range over seeds):"
-    explain(figure, lines, labels, bands.values(), title=title, ncols=3)
-    return figure
 
 
 def _range(exponents: pd.Series[float]) -> str:

@@ -22,18 +22,16 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.figures.style import look, marker
+from pausefl.figures.style import legend_key, look, marker
 from pausefl.schema.types import Items, Positive, Real
 from pausefl.selectors import Selector, in_legend_order, look_of
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
+from pausefl.studies.base import AtLeastTwo, Floats, Note, ScenarioStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
 REPETITIONS = (3, 200)
@@ -104,7 +102,9 @@ class Runtime(ScenarioStudy):
         rows = []
         for name in self.scenario.selectors:
             for n_users in sorted(self.n_users):
-                scenario = sized(self, n_users)
+                n_selected = max(1, round(self.selected_share * n_users))
+                network = self.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+                scenario = self.scenario.replace(network=network)
                 history = history_of(scenario)
                 try:
                     selector = scenario.make_selector(name)
@@ -117,7 +117,7 @@ class Runtime(ScenarioStudy):
                 row: dict[str, Any] = {
                     "selector": name,
                     "n_users": n_users,
-                    "n_selected": history.n_selected,
+                    "n_selected": n_selected,
                     "n_repetitions": len(times),
                     "median_s": float(np.median(times)),
                     "min_s": times.min(),
@@ -133,8 +133,6 @@ class Runtime(ScenarioStudy):
 
         Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
         """
-        from matplotlib.lines import Line2D
-
         times = tables["times.csv"]
         panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
         styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
@@ -153,16 +151,9 @@ class Runtime(ScenarioStudy):
                 _guide(axes, known, main, law, slope)
             for words, height, points in _NOTES if more else ():
                 axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
-        lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
+        lines = [legend_key(look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         return Plotted(figure, {"summary.csv": fits(times)})
-
-
-def sized(study: Runtime, n_users: int) -> Scenario:
-    """The study's scenario with K users and m = max(1, share * K)."""
-    n_selected = max(1, round(study.selected_share * n_users))
-    network = study.scenario.network.replace(n_users=n_users, n_selected=n_selected)
-    return study.scenario.replace(network=network)
 
 
 def history_of(scenario: Scenario) -> History:

@@ -18,10 +18,10 @@ from pausefl.results.intervals import across_seeds
 from pausefl.runs.run import joined
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, SeededStudy, Tables
 
 
-class Selection(ScenarioStudy):
+class Selection(SeededStudy):
     """The jobs of a scenario without training: leakage, and simulated time.
 
     Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
@@ -30,9 +30,6 @@ class Selection(ScenarioStudy):
 
     label = "privacy leakage without training"
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
-
-    seeds: Seeds
-    """Seeds, one run of each selector for each."""
 
     @property
     def simulates(self) -> str:
@@ -57,17 +54,16 @@ class Selection(ScenarioStudy):
     def plot(self, tables: Tables) -> Plotted:
         """Largest leakage over users, on axes as in `pausefl.figures.curves`; and ``summary.csv``."""
         rounds = tables["rounds.parquet"]
-        limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
+        limit, curves, labels = on_time_axis(leakage_bands(rounds, "elapsed_s"))
         figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
-        curves = {name: curve for name, (curve, _) in over_time.items()}
         lines = plot_bands(right, curves, step=True)
         left.set(xlabel="Round", xlim=(0, rounds["round"].max()))
         right.set(xlabel="Simulated time (s)", xlim=(0, limit))
         left.set_ylabel(leakage_label(self.scenario), linespacing=0.9)
         mark_budget(left, self.scenario)
         mark_budget(right, self.scenario, words=False)
-        explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
+        explain(figure, lines, list(labels.values()), curves.values(), ncols=4)
         return Plotted(figure, {"summary.csv": summary(rounds)})
 
 

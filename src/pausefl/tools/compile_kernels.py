@@ -21,9 +21,9 @@ from pausefl.streams import Streams
 _SCENARIO = "demo_small"
 
 
-def compile_kernels(folder: Path = SHIPPED) -> None:
-    """Run two rounds of a small scenario with each selector and the genie; its file is in ``folder``."""
-    scenario = load_scenario(_SCENARIO, folder)
+def compile_kernels() -> None:
+    """Run two rounds of a small scenario with each selector and the genie."""
+    scenario = load_scenario(_SCENARIO, SHIPPED)
     dataset = prepare(scenario.data, RawData(Path(), download=False, folders={}))
     n_users = scenario.network.n_users
     partition = make_partition(dataset.train_y, scenario.data, scenario.partition, n_users, Streams(0))

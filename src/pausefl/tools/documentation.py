@@ -13,91 +13,71 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from pausefl.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
-from pausefl.claims.load import Claim, load_checks, load_claims, places, scenarios_as_run
-from pausefl.claims.records import Records
-from pausefl.claims.verdicts import judge_claims
+from pausefl.claims.load import Claim, places
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
-from pausefl.report import questions
 from pausefl.results import authors_archive, markdown
 from pausefl.results.authors_archive import ARCHIVED, LOGGED
 from pausefl.results.tables import mean_sd
-from pausefl.runs.collected import read_collected
-from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
-from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
-from pausefl.studies import benchmark, drift, load_studies
+from pausefl.settings import load_scenario
+from pausefl.studies import benchmark, drift
 from pausefl.tools.findings import Numbers, render
+from pausefl.tools.published import Published
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.workflow.project import Project
 
 
-class PublishedVerdicts:
-    """The claims, judged on the published runs of a repository.
-
-    ``judged`` has the claims judged on the runs at the papers' scale, in order.
-    """
-
-    def __init__(self, root: Path = Path()) -> None:
-        self.root = root
-        published, folder = _published(root), root / "config/scenarios"
-        self.claims = load_claims(root / "config/claims.yaml", folder)
-        self.plan = Project.load(read_yaml(root / "config/config.yaml"), root)
-        self.records = Records(
-            published.scenarios,
-            published.experiments,
-            load_studies(root / "config/studies.yaml", folder),
-            root / "results/published",
-            root / "results/published/studies",
-            logs=scenarios_as_run(self.claims, folder),
+def claims_table(published: Published) -> str:
+    """The reviewers' table: one row a claim, with the cost of checking it."""
+    head = ("Claim", "What the papers say", "Command", "Core-hours", "Tests", "As written", "As run")
+    rows = (
+        (
+            claim.id,
+            claim.sentence,
+            *_cost(claim, published.project),
+            written.finding,
+            run.finding if run else "–",
         )
-        self.judged = judge_claims(self.claims, self.records, "paper", partial=True)
-
-    def table(self) -> str:
-        """The reviewers' table: one row a claim, with the cost of checking it."""
-        head = (
-            "Claim",
-            "What the papers say",
-            "Command",
-            "Core-hours",
-            "Tests",
-            "As written",
-            "As run",
-        )
-        rows = (
-            (claim.id, claim.sentence, *_cost(claim, self.plan), written.finding, run.finding if run else "–")
-            for claim, written, run in side_by_side(self.judged)
-        )
-        return markdown.table(head, rows, "lllrlll")
-
-    def verdicts(self) -> dict[str, str]:
-        """The parts of the page of verdicts, by name."""
-        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged)}"
-        checks = checks_to_markdown(load_checks(self.root / "config/claims.yaml"))
-        return {"paper": text, "checks": checks, "not-run": self.not_run()}
-
-    def not_run(self) -> str:
-        """The scenarios of claims with runs that were not made, and what these would cost."""
-        rows = []
-        of_claims = {claim.id: places([claim], "paper")[0] for claim in self.claims}
-        for name in self.plan.own:
-            claims = [claim for claim, named in of_claims.items() if name in named]
-            jobs, hours = _left(self.plan, name, set(self.records.experiments))
-            if claims and jobs:
-                rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
-        return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
+        for claim, written, run in side_by_side(published.judged)
+    )
+    return markdown.table(head, rows, "lllrlll")
 
 
-def _left(plan: Project, name: str, made: Collection[Experiment]) -> tuple[int, float]:
-    """Number of jobs of a scenario that were not made, and their core-hours."""
-    seconds = [job_estimate(plan, job) for job in plan.experiments[name] if job not in made]
+def verdicts(published: Published) -> dict[str, str]:
+    """The parts of the page of verdicts, by name."""
+    text = f"**{summary_line(published.judged)}.**\n\n{to_markdown(published.judged)}"
+    return {
+        "paper": text,
+        "checks": checks_to_markdown(published.project.checks),
+        "not-run": not_run(published),
+    }
+
+
+def not_run(published: Published) -> str:
+    """The scenarios of claims with runs that were not made, and what these would cost."""
+    rows = []
+    of_claims = {claim.id: places([claim], "paper")[0] for claim in published.claims}
+    for name in published.project.own:
+        claims = [claim for claim, named in of_claims.items() if name in named]
+        jobs, hours = _left(published, name)
+        if claims and jobs:
+            rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
+    return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
+
+
+def _left(published: Published, *names: str) -> tuple[int, float]:
+    """Number of jobs of some scenarios that were not made, and their core-hours."""
+    made, plan = set(published.config.experiments), published.project
+    jobs = [job for name in names for job in plan.experiments[name] if job not in made]
+    seconds = [job_estimate(plan, job) for job in jobs]
     return len(seconds), sum(seconds) / 3600
 
 
@@ -117,19 +97,18 @@ def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
     )
 
 
-def runs_table(root: Path) -> str:
+def runs_table(published: Published) -> str:
     """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
-    full = Project.load(read_yaml(root / "config/config.yaml"), root)
-    published = set(_published(root).experiments)
+    full = published.project
 
     def left(*names: str) -> str:
-        jobs, hours = map(sum, zip(*(_left(full, name, published) for name in names), strict=True))
+        jobs, hours = _left(published, *names)
         return f"{jobs} jobs, {hours:.1f} h" if jobs else "–"
 
     rows = []
     for name in full.own:
         jobs = full.experiments[name]
-        seeds = Counter(one.selector for one in published if one.scenario == name)
+        seeds = Counter(one.selector for one in published.config.experiments if one.scenario == name)
         alike = sorted(Counter(seeds.values()).items(), reverse=True)
         rows.append(
             (
@@ -145,16 +124,16 @@ def runs_table(root: Path) -> str:
     return markdown.table(head, rows, "llrll")
 
 
-def beside_authors(names: Iterable[str], root: Path) -> str:
+def beside_authors(published: Published, names: Iterable[str]) -> str:
     """The authors' runs of some scenarios beside the published ones."""
-    config = _published(root)
-    return "\n".join(_beside(name, config, root) for name in names)
+    return "\n".join(_beside(published, name) for name in names)
 
 
-def _beside(name: str, config: Config, root: Path) -> str:
-    scenario = load_scenario(name, root / "config/scenarios")
-    rounds = _rounds(name, config, root)
-    table = authors_archive.beside_ours(pd.DataFrame() if rounds is None else rounds, scenario)
+def _beside(published: Published, name: str) -> str:
+    scenario = load_scenario(name, published.scenarios)
+    ran = name in published.config.scenarios
+    rounds = rounds_of(published.runs(name)) if ran else pd.DataFrame()
+    table = authors_archive.beside_ours(rounds, scenario)
     assert scenario.privacy is not None
     network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
     words = f"{network}, budget ε = {scenario.privacy.epsilon_total:g} per coordinate."
@@ -174,31 +153,6 @@ def _beside(name: str, config: Config, root: Path) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{authors_archive.to_markdown(table, LABELS)}"
 
 
-def _rounds(name: str, config: Config, root: Path) -> pd.DataFrame | None:
-    """Rounds of the published runs of a scenario that a configuration has; None if it has none."""
-    wanted = [row for row in config.experiments if row.scenario == name]
-    return rounds_of(read_collected(root / "results/published" / name, wanted).values()) if wanted else None
-
-
-def overview_rounds(root: Path) -> dict[str, pd.DataFrame]:
-    """Rounds of the published runs that the overview is made from, by scenario."""
-    config = _published(root)
-    found = {name: _rounds(name, config, root) for name in questions.scenarios()}
-    return {name: rounds for name, rounds in found.items() if rounds is not None}
-
-
-def answers(root: Path) -> pd.DataFrame:
-    """Answers of the published runs to the questions that a reader asks first."""
-    rounds = overview_rounds(root)
-    curves = read_table(root / "results/published/studies" / questions.LONG_RUNS / questions.CURVES)
-    return questions.answers(rounds, curves, _logs(root))
-
-
-def _logs(root: Path) -> dict[str, pd.DataFrame]:
-    """Rounds of the authors' logs."""
-    return questions.logs(questions.logged(root / "config/scenarios"))
-
-
 def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
     """The overview of the published runs, as PNG."""
     with tempfile.TemporaryDirectory() as folder:
@@ -207,16 +161,10 @@ def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
         return stem.with_suffix(".png").read_bytes()
 
 
-def _published(root: Path) -> Config:
-    document = read_yaml(root / "config/published.yaml")
-    return load_config(document | {"scenarios": str(root / document["scenarios"])}, "published")
-
-
-def benchmark_tables(root: Path) -> dict[str, str]:
+def benchmark_tables(published: Published) -> dict[str, str]:
     """The table of each published study of selectors side by side, by name."""
-    studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").of_kind("benchmark")
-    files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
-    return {name: benchmark_table(studies[name], pd.read_csv(files[name])) for name in studies}
+    studies = published.studies.of_kind("benchmark")
+    return {name: benchmark_table(one, published.study(name, "runs.csv")) for name, one in studies.items()}
 
 
 def drift_table(found: pd.DataFrame) -> str:
@@ -260,7 +208,7 @@ def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
     note = f"Until {study.time_s:g} simulated seconds. The target is {target:.1f} %."
     if unpaid.any():
         note += f"\n{benchmark.UNPAID} looks at losses that no budget pays for: it leaks more than is shown."
-    return markdown.of_records(records, "lr", note)
+    return markdown.of_records(records, note)
 
 
 def _points(row: pd.Series) -> str:
@@ -287,21 +235,20 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     return page
 
 
-def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
-    """Text of each generated page of the repository at ``root``, by path."""
-    found, templates = answers(root), root / "docs/templates"
-    runs = _published(root).experiments
-    made = Numbers(published.judged, found, root / "results/published", runs, _logs(root))
+def pages(published: Published) -> dict[Path, str]:
+    """Text of each generated page of the repository, by path."""
+    root, made = published.root, Numbers(published)
+    templates = root / "docs/templates"
     tables = {
-        "docs/artifact.md": {"claims": published.table()},
+        "docs/artifact.md": {"claims": claims_table(published)},
         "README.md": {"findings": render("readme.md.jinja", made, templates)},
-        "docs/verdicts.md": published.verdicts(),
-        "docs/costs.md": {"runs": runs_table(root)},
-        "docs/benchmark.md": benchmark_tables(root),
+        "docs/verdicts.md": verdicts(published),
+        "docs/costs.md": {"runs": runs_table(published)},
+        "docs/benchmark.md": benchmark_tables(published),
         "docs/world.md": {"drift": drift_table(made.drift)},
         "docs/authors.md": {
-            "logs": beside_authors(LOGGED, root),
-            "archived": beside_authors(ARCHIVED, root),
+            "logs": beside_authors(published, LOGGED),
+            "archived": beside_authors(published, ARCHIVED),
         },
     }
     texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
@@ -310,9 +257,10 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
 
 def main() -> None:
     """Write the pages."""
-    for path, text in pages(PublishedVerdicts()).items():
+    published = Published()
+    for path, text in pages(published).items():
         path.write_text(text, encoding="utf-8")
-    Path("docs/images/overview.png").write_bytes(picture(overview_rounds(Path())))
+    Path("docs/images/overview.png").write_bytes(picture(published.rounds))
 
 
 if __name__ == "__main__":

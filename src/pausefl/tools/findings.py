@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,47 +18,24 @@ from pausefl.claims.formats import summary_line
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.paired import pair_gaps, paired
 from pausefl.claims.records import replicates
-from pausefl.claims.verdicts import Verdict
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
 from pausefl.results.authors_archive import LOGGED, beside_ours, tally
-from pausefl.runs.collected import read_collected
-from pausefl.runs.reading import read_table
-from pausefl.runs.run import Run, rounds_of
+from pausefl.runs.collected import Collected
+from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Experiment, load_scenario
+from pausefl.settings import load_scenario
 from pausefl.studies import changes, drift
+from pausefl.tools.published import Published
 
 
 class Numbers:
-    """What templates may ask for: numbers of the claims' comparisons, answers to questions, counts of runs.
+    """What templates may ask for: numbers of claims' comparisons, answers to questions, counts of runs."""
 
-    Parameters
-    ----------
-    judged
-        The claims, judged on the published runs in both readings.
-    answers
-        The table of `pausefl.report.questions.answers`.
-    published
-        Folder of the published runs.
-    experiments
-        The runs in it that count.
-    logs
-        Rounds of the authors' logs by scenario, those of `pausefl.report.questions.logs`.
-    """
-
-    def __init__(
-        self,
-        judged: Iterable[Verdict],
-        answers: pd.DataFrame,
-        published: Path,
-        experiments: Iterable[Experiment],
-        logs: Mapping[str, pd.DataFrame],
-    ) -> None:
-        self.verdicts = {(one.claim.id, one.reading): one for one in judged}
-        self.table = answers
-        self.answers = {(row["question"], row["source"]): row for row in answers.to_dict("records")}
-        self.published, self.experiments, self.logs = published, list(experiments), logs
+    def __init__(self, published: Published) -> None:
+        self.published, self.experiments = published, published.config.experiments
+        self.verdicts = {(one.claim.id, one.reading): one for one in published.judged}
+        self.answers = {(row["question"], row["source"]): row for row in published.answers.to_dict("records")}
 
     def gap(self, claim: str, where: str, question: str) -> Comparison:
         """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
@@ -122,7 +99,7 @@ class Numbers:
         return shown(row["gap"], RATIO)
 
     def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
-        runs = [run for run in self._runs(scenario) if run.selector in (selector, other)]
+        runs = [run for run in self.published.runs(scenario) if run.selector in (selector, other)]
         row = paired(runs, metric).iloc[0]
         if (row["selector"], row["against"]) != (selector, other):
             raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
@@ -130,7 +107,7 @@ class Numbers:
 
     def faster(self, scenario: str, accuracy: float, selector: str, other: str) -> str:
         """In how many seeds a selector reaches an accuracy before another does, or ends: ``9 of 10``."""
-        rounds = rounds_of(self._runs(scenario))
+        rounds = rounds_of(self.published.runs(scenario))
         rounds.attrs["target_accuracy"] = accuracy
         bounds = pair_gaps(METRICS["seconds_to_target"], replicates(rounds), selector, other, ratio=True)
         return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
@@ -142,17 +119,15 @@ class Numbers:
         return span(f"{lag:.0f}" for lag in lags)
 
     def log_cost(self, where: str) -> str:
-        """PAUSE's accuracy less FedAvg's without privacy, in points, in the authors' log of a scenario."""
-        return shown(self._log_costs[where], "points")
+        """PAUSE's accuracy less FedAvg's without privacy, in points, in the authors' log of a scenario.
 
-    @cached_property
-    def _log_costs(self) -> dict[str, float]:
-        """By scenario of a log that has both, the gap as claims measure it."""
-        found = {
-            name: questions.gap_between(log, "accuracy_in_time", ("pause",), "fedavg_no_privacy")
-            for name, log in self.logs.items()
-        }
-        return {name: one.value for name, one in found.items() if one is not None and one.of}
+        As claims measure it; `KeyError` if the log does not tell.
+        """
+        log = self.published.logs[where]
+        found = questions.gap_between(log, "accuracy_in_time", ("pause",), "fedavg_no_privacy")
+        if found is None or not found.of:
+            raise KeyError(f"{where}: the log lacks an accuracy")
+        return shown(found.value, "points")
 
     def finding(self, claim: str) -> str:
         """What was found on a claim: ``mixed as written, undecided as run``."""
@@ -180,8 +155,7 @@ class Numbers:
 
         In two cells of a table, ``64 of 68 | 56``.
         """
-        inside, marked, expected = tally(self._beside_ours(scenarios))
-        return f"{inside} of {marked} | {expected:.0f}"
+        return _cells(self._beside_ours(scenarios))
 
     @cached_property
     def mean_rounds(self) -> str:
@@ -190,19 +164,18 @@ class Numbers:
         facts = {name: SELECTORS[name] for name in table["selector"]}
         choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
         rounds = table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
-        inside, marked, expected = tally(rounds)
-        return f"{inside} of {marked} | {expected:.0f}"
+        return _cells(rounds)
 
     def _beside_ours(self, scenarios: Iterable[str]) -> pd.DataFrame:
-        folder = self.published.parents[1] / "config/scenarios"
+        of, folder = self.published, self.published.scenarios
         return pd.concat(
-            beside_ours(rounds_of(self._runs(name)), load_scenario(name, folder)) for name in scenarios
+            beside_ours(rounds_of(of.runs(name)), load_scenario(name, folder)) for name in scenarios
         )
 
     @cached_property
     def drift(self) -> pd.DataFrame:
         """What `pausefl.studies.drift.summary` says of the published study."""
-        return drift.summary(read_table(self.published / "studies/drift/rounds.parquet"))
+        return drift.summary(self.published.study("drift", "rounds.parquet"))
 
     def round_s(self, selector: str, forgetting: float, span: str) -> str:
         """Seconds of a round in a span of the published study of a drift: ``0.55``."""
@@ -216,13 +189,11 @@ class Numbers:
 
     @cached_property
     def _curves(self) -> pd.DataFrame:
-        return read_table(self.published / "studies/mnist_knobs/curves.parquet")
+        return self.published.study(questions.LONG_RUNS, questions.CURVES)
 
     def long_run(self, selector: str) -> str:
         """Accuracy in per cent after the 1,000 rounds of `mnist_knobs`, a mean of seeds: ``54``."""
-        long = self._curves[(self._curves["value"] == "1000") & (self._curves["knob"] == questions.N_ROUNDS)]
-        ends = long[long["selector"] == selector].groupby("seed")["accuracy"].last()
-        return f"{100 * ends.mean():.0f}"
+        return f"{100 * questions.long_ends(self._curves, selector).mean():.0f}"
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
         """PAUSE less random selection with one setting changed: the gap and its interval, in points.
@@ -240,7 +211,7 @@ class Numbers:
 
     def leakage_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
         """Largest leakage of a selector there over another's in a scenario until then: ``0.85``."""
-        rounds = rounds_of(self._runs(scenario))
+        rounds = rounds_of(self.published.runs(scenario))
         rounds = rounds[(rounds["selector"] == other) & (rounds["elapsed_s"] <= seconds)]
         leaked = rounds.groupby("seed")["leakage_max"].max().mean()
         return shown(float(self._benchmark(study, "leakage_max")[selector] / leaked), RATIO)
@@ -251,7 +222,7 @@ class Numbers:
         ``21 to 45 points in three of five seeds``, those that all selectors have.
         """
         lost: dict[int, list[float]] = {}
-        for (selector, seed), run in replicates(rounds_of(self._runs(scenario))).items():
+        for (selector, seed), run in replicates(rounds_of(self.published.runs(scenario))).items():
             if selector in selectors:
                 fallen = 100 * float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
                 lost.setdefault(seed, []).append(fallen)
@@ -267,15 +238,12 @@ class Numbers:
 
     def _benchmark(self, study: str, metric: str) -> pd.Series:
         """Mean over seeds by selector."""
-        return read_table(self.published / "studies" / study / "runs.csv").groupby("selector")[metric].mean()
+        return self.published.study(study, "runs.csv").groupby("selector")[metric].mean()
 
     def rounds_made(self, scenario: str, selector: str) -> str:
         """Rounds of the published runs of a selector, a mean of seeds: ``295``."""
-        rounds = read_table(self.published / scenario / "rounds.parquet")
-        own = rounds[rounds["selector"] == selector]
-        if own.empty:
-            raise KeyError(f"{scenario}: no published run of {selector}")
-        return f"{own.groupby('seed').size().mean():.0f}"
+        lengths = [len(run.rounds) for run in self.published.runs(scenario) if run.selector == selector]
+        return f"{sum(lengths) / len(lengths):.0f}"
 
     def final_accuracy(self, scenario: str, *selectors: str, form: str = ".1f") -> str:
         """Accuracy in per cent at the end of the published runs, a mean of seeds: ``64.3``.
@@ -290,20 +258,15 @@ class Numbers:
         """Simulated seconds to the target of the scenario, a mean of seeds: ``34``."""
         return f"{self._metrics(scenario, (selector,), 'seconds_to_target')[0]:.0f}"
 
-    def _runs(self, scenario: str) -> list[Run]:
-        """The published runs of a scenario that count."""
-        wanted = [one for one in self.experiments if one.scenario == scenario]
-        return list(read_collected(self.published / scenario, wanted).values())
-
     def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
         """One of the metrics of a scenario that DVC compares, of each selector."""
-        folder = self.published.parent / "metrics" / scenario
+        folder = self.published.root / "results/metrics" / scenario
         return [json.loads((folder / f"{one}.json").read_text("utf-8"))[name] for one in selectors]
 
     @property
     def questions(self) -> str:
         """The table of answers to what a reader asks first, in Markdown."""
-        return questions.to_markdown(self.table)
+        return questions.to_markdown(self.published.answers)
 
     @property
     def verdict_counts(self) -> str:
@@ -318,12 +281,10 @@ class Numbers:
     @cached_property
     def n_on_gpu(self) -> int:
         """Number of them that were trained on a GPU."""
-        devices = {}
-        for name in {one.scenario for one in self.experiments}:
-            for line in (self.published / name / "runs.jsonl").read_text("utf-8").splitlines():
-                run = json.loads(line)
-                devices[Experiment(name, run["selector"], run["seed"])] = run["device"] or ""
-        return sum(devices[one].startswith("cuda") for one in self.experiments)
+        places = {one.scenario: self.published.folder / one.scenario for one in self.experiments}
+        summaries = {name: Collected(place).summaries for name, place in places.items()}
+        devices = [summaries[one.scenario][one.selector, one.seed]["device"] for one in self.experiments]
+        return sum((device or "").startswith("cuda") for device in devices)
 
     def seeds(self, start: str, *selectors: str) -> str:
         """Least and greatest number of seeds of scenarios whose names begin so: ``one to five``."""
@@ -341,12 +302,18 @@ def render(name: str, numbers: Numbers, folder: Path) -> str:
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     environment.filters |= {
-        "shown": measured,
+        "shown": lambda one, form="": shown(one.gap, one.unit, form),
         "interval": interval,
         "n_seeds": lambda one: len(one.seeds),
     }
     values = {name: getattr(numbers, name) for name in dir(Numbers) if not name.startswith("_")}
     return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
+
+
+def _cells(table: pd.DataFrame) -> str:
+    """What `tally` says of a table, in two cells."""
+    inside, marked, expected = tally(table)
+    return f"{inside} of {marked} | {expected:.0f}"
 
 
 def span(values: Iterable[str]) -> str:
@@ -361,11 +328,6 @@ def shown(value: float, unit: str, form: str = "") -> str:
     """A gap as pages have it: ratios with two digits, anything else with one, or more where that is 0."""
     form = form or (".2f" if unit == RATIO or 0 < abs(value) < 0.05 else ".1f")
     return f"{value:{form}}".replace("-", "−")
-
-
-def measured(one: Comparison, form: str = "") -> str:
-    """The gap of a comparison."""
-    return shown(one.gap, one.unit, form)
 
 
 def interval(one: Comparison, form: str = "") -> str:

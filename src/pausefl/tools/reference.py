@@ -100,8 +100,10 @@ def reference(scenario_folder: Path) -> str:
 
 def editor_schemas() -> dict[str, dict[str, Any]]:
     """JSON schema of each file, by the name of the file in ``config/schemas``."""
-    schemas = {name: _with_own(plain_schema(model)) for name, model in _FILES.items()}
-    scenario = schemas["scenario"] = _without_required(schemas["scenario"])
+    texts = {name: json.dumps(plain_schema(model)) for name, model in _FILES.items()}
+    schemas = {name: json.loads(text, object_hook=_with_own) for name, text in texts.items()}
+    text = json.dumps(schemas["scenario"])
+    scenario = schemas["scenario"] = json.loads(text, object_hook=_without_required)
     scenario["properties"]["base"] = {
         "type": "string",
         "description": "Scenario from which this one differs.",
@@ -121,14 +123,14 @@ def write(folder: Path) -> None:
 def _as_json(value: Any, margin: str = "\n") -> str:
     """JSON in long lines: only mappings of mappings have a line for each key."""
     line = json.dumps(value, ensure_ascii=False)
-    if len(line) < 110 or not isinstance(value, Mapping) or not any(map(_is_mapping, value.values())):
+    if len(line) < 110 or not isinstance(value, Mapping) or not _has_mappings(value):
         return line
     keys = [f"{json.dumps(key)}: {_as_json(part, margin + ' ')}" for key, part in value.items()]
     return "{" + ",".join(f"{margin} {key}" for key in keys) + margin + "}"
 
 
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
+def _has_mappings(value: Mapping[str, Any]) -> bool:
+    return any(isinstance(part, Mapping) for part in value.values())
 
 
 #: Names that may also be ``MODULE:CLASS``.
@@ -138,26 +140,17 @@ _WITH_OWN = (
 )
 
 
-def _with_own(schema: Any) -> Any:
-    """A schema in which a name of a class may also be a part of the user's own."""
-    if isinstance(schema, list):
-        return [_with_own(part) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    found = {key: _with_own(part) for key, part in schema.items()}
+def _with_own(schema: dict[str, Any]) -> dict[str, Any]:
+    """A mapping of a schema, in which a name of a class may also be a part of the user's own."""
     if schema.get("enum") in [[*plugins] for plugins in _WITH_OWN]:
-        names = {key: found.pop(key) for key in ("enum", "enumDescriptions") if key in found}
-        found["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
-    return found
-
-
-def _without_required(schema: Any) -> Any:
-    """A schema of whose keys any may be missing."""
-    if isinstance(schema, list):
-        return [_without_required(part) for part in schema]
-    if isinstance(schema, Mapping):
-        return {key: _without_required(part) for key, part in schema.items() if key != "required"}
+        names = {key: schema.pop(key) for key in ("enum", "enumDescriptions") if key in schema}
+        schema["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
     return schema
+
+
+def _without_required(schema: dict[str, Any]) -> dict[str, Any]:
+    """A mapping of a schema, of whose keys any may be missing."""
+    return {key: part for key, part in schema.items() if key != "required"}
 
 
 def _required(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,11 +168,10 @@ def _sections(model: type[Settings]) -> Iterator[str]:
     if plain:
         yield table(_HEAD, (_row(key, sub, key in required) for key, sub in plain.items()))
     for key, sub in schema["properties"].items():
-        if key in plain:
-            continue
-        note = "" if key in required else " Optional."
-        yield f"### `{key}`\n\n{sub['description']}{note}\n"
-        yield table(_HEAD, _leaves(sub, key))
+        if _has_keys(sub):
+            note = "" if key in required else " Optional."
+            yield f"### `{key}`\n\n{sub['description']}{note}\n"
+            yield table(_HEAD, _leaves(sub, key))
 
 
 def _kind(model: type[Settings]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pausefl.claims.paired import side_by_side
 from pausefl.claims.statistics import holm_adjusted
 from pausefl.errors import PauseflError
 from pausefl.runs.collected import runs_in
-from pausefl.tools.documentation import PublishedVerdicts
+from pausefl.tools.published import Published
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results/published"
@@ -81,7 +81,7 @@ def test_runs_side_by_side_have_their_gaps_where_settings_are_the_same() -> None
     assert side_by_side(runs) == ""
 
 
-def test_it_is_what_claims_say(published: PublishedVerdicts) -> None:
+def test_it_is_what_claims_say(published: Published) -> None:
     runs = [one for one in runs_in(PUBLISHED / "mnist_large_iid_r1") if one.selector in ("pause", "random")]
     (row,) = pausefl.paired(runs, "seconds_to_target").to_dict("records")
     (claim,) = (one for one in published.judged if (one.claim.id, one.reading) == ("C3", "as written"))

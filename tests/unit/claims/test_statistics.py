@@ -14,9 +14,10 @@ from scipy import stats
 from pausefl.claims.statistics import (
     FAILS,
     HOLDS,
+    LEVEL,
     UNDECIDED,
     gaps,
-    holm,
+    holm_adjusted,
     judge,
     judge_share,
     judge_slope,
@@ -136,6 +137,6 @@ def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
     n = len(p_values)
     sets = [of for size in range(1, n + 1) for of in itertools.combinations(range(n), size)]
     refused = [min(p_values[i] for i in of) < 0.05 / len(of) for of in sets]
-    assert holm(p_values) == [
+    assert list(holm_adjusted(p_values) < LEVEL) == [
         all(r for of, r in zip(sets, refused, strict=True) if i in of) for i in range(n)
     ]

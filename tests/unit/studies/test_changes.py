@@ -9,7 +9,7 @@ from scipy.stats import ttest_1samp
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.federated.untrained import selection_only
-from pausefl.results.fairness import jain
+from pausefl.results.outcomes import jain
 from pausefl.settings import Scenario
 from pausefl.studies.changes import METRICS, Changes, Knob, compare, effects, measure
 

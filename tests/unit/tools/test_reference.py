@@ -12,7 +12,8 @@ import pytest
 from pausefl.claims.formats import to_json
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings import read_yaml
-from pausefl.tools.documentation import PublishedVerdicts, pages
+from pausefl.tools.documentation import pages
+from pausefl.tools.published import Published
 from pausefl.tools.reference import editor_schemas, reference
 
 ROOT = Path(__file__).parents[3]
@@ -49,13 +50,13 @@ def test_a_misspelt_key_disagrees_with_the_schema(name: str) -> None:
         jsonschema.validate(document, editor_schemas()["scenario.json"])
 
 
-def test_the_pages_hold_what_is_made(published: PublishedVerdicts) -> None:
+def test_the_pages_hold_what_is_made(published: Published) -> None:
     """If this fails: make docs."""
-    for path, text in pages(published, ROOT).items():
+    for path, text in pages(published).items():
         assert (ROOT / path).read_text(encoding="utf-8") == text, path
 
 
-def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts) -> None:
+def test_what_dvc_compares_is_of_the_published_runs(published: Published) -> None:
     """If this fails: snakemake --cores all --configfile config/published.yaml -- metrics."""
     metrics, plots = ROOT / "results/metrics", ROOT / "results/plots"
     for scale, judged in {"paper": published.judged}.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,6 @@ LARGEST_GAP = 200
 
 #: Numbers that every run of the authors has, of its last round.
 _OF_THE_LAST = ("elapsed_s", "mean_round_s")
-
-_FOLDER = resources.files(__name__)
 
 #: Heads of the columns of the Markdown table, and how a number in them is written.
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
@@ -162,8 +160,7 @@ def log_of(scenario: str) -> dict[str, Any]:
 
 @cache
 def _read(name: str) -> pd.DataFrame:
-    with (_FOLDER / name).open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+    return pd.read_csv(Path(__file__).with_name(name))
 
 
 def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
@@ -202,10 +199,11 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
         If there are no runs of the authors with these settings.
     """
     name = scenario.name
-    theirs = {row: value for row, value in _theirs(scenario) if not math.isnan(value)}
-    if not theirs:
+    if name not in (*ARCHIVED, *LOGGED):
         known = ", ".join((*ARCHIVED, *LOGGED))
         raise PauseflError(f"scenario '{name}' has no runs of the authors; these have: {known}")
+    numbers = _archived_numbers(scenario) if name in ARCHIVED else _logged_numbers(scenario)
+    theirs = {row: value for row, value in numbers if not math.isnan(value)}
     ends = {selector: float(run["elapsed_s"].iloc[-1]) for selector, run in archived(name).items()}
     ours: dict[str, list[pd.DataFrame]] = {}
     for selector, _, run in runs_of(rounds) if len(rounds) else ():
@@ -227,15 +225,8 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
 _Row = tuple[str, str, float]
 
 
-def _theirs(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
-    """Yield the numbers of the authors' runs of a scenario; NaN where a run has none."""
-    if scenario.name in ARCHIVED:
-        yield from _archived_numbers(scenario)
-    elif scenario.name in LOGGED:
-        yield from _logged_numbers(scenario)
-
-
 def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    """Yield the numbers of the authors' archived runs of a scenario; NaN where a run has none."""
     runs, taken = archived(scenario.name), _by_selector(_read("participations.csv"), scenario.name)
     private = [run for selector, run in runs.items() if SELECTORS[selector].private]
     # The two highest that one of them reaches.
@@ -252,6 +243,7 @@ def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
 
 
 def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    """Yield the numbers of the runs in the authors' log of a scenario."""
     assert scenario.privacy is not None
     log, schedule = LOGGED[scenario.name], scenario.privacy.make_schedule()
     checkpoints = _by_selector(_read("checkpoints.csv"), log)
