@@ -43,7 +43,7 @@ class Paired(pd.DataFrame):
         """Each pair with a dot a seed and the interval of the mean; a line where there is no difference.
 
         A gap or a mean of which only a bound is known is an arrow. `PauseflError` without the extra
-        ``workflow``.
+        ``workflow``, or if no pair has a gap.
         """
         try:
             import seaborn as sns
@@ -53,7 +53,8 @@ class Paired(pd.DataFrame):
             from pausefl.figures.style import COLUMN_WIDTH, new_figure, theme
         except ModuleNotFoundError as error:
             raise PauseflError(to_install("a figure", error, "workflow")) from None
-        shown = self.dropna(subset="gap")
+        if (shown := self.dropna(subset="gap")).empty:
+            raise PauseflError("no pair has a gap to draw: selectors share no seed, or end before the target")
         pairs = [_words(row) for row in shown.to_dict("records")]
         ends = np.abs(shown[["low", "high"]].to_numpy(np.float64).T - shown["gap"].to_numpy(np.float64))
         even = float(self.unit.eq("ratio").any())

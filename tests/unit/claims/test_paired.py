@@ -113,6 +113,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
         )
     with pytest.raises(PauseflError, match="no two selectors"):
         pausefl.paired([run], "mean_round_s")
+    apart = pausefl.run(scenario, "pause", 1, n_rounds=3, train=False, progress=False)
+    with pytest.raises(PauseflError, match="no pair has a gap to draw: selectors share no seed"):
+        pausefl.paired([run, apart], "mean_round_s").plot()
     with pytest.raises(PauseflError, match="no runs are given"):
         pausefl.paired([], "mean_round_s")
 
