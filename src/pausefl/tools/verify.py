@@ -201,7 +201,8 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
         found.append(_apart(again.ledger, published.ledger))
     if not any(found):
         return ""
-    there = f"{summary['hardware']['processor']}, PyTorch {summary['versions']['torch']}"
+    trained = summary.get("trained_by", summary)
+    there = f"{trained['hardware']['processor']}, PyTorch {trained['versions']['torch']}"
     here = f"{hardware()['processor']}, PyTorch {versions()['torch']}"
     return f"{'; '.join(filter(None, found))} (trained on {there}; here {here})"
 

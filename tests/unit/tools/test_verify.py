@@ -72,6 +72,9 @@ def half_spent(tables: Tables) -> None:
     tables[PAUSE][LEDGER][["epsilon_coordinate", "epsilon_update"]] *= 0.5
 
 
+ALL_WELL = "All runs are as published and as replayed."
+
+
 @pytest.mark.slow
 def test_every_published_run_is_as_published_and_as_replayed() -> None:
     assert found(PUBLISHED) == []
@@ -104,7 +107,7 @@ def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
     app.command()(main)
     arguments = ["--published", str(published), "--scenarios", str(SCENARIOS)]
     done = CliRunner().invoke(app, arguments)
-    assert (done.exit_code, done.output) == (0, f"{NAME}: 9 runs\n")
+    assert (done.exit_code, done.output) == (0, f"{NAME}: 9 runs\n{ALL_WELL}\n")
     edit(published, one_round_faster)
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
@@ -136,7 +139,11 @@ def test_own_published_runs_are_replayed_and_trained_too(
     name, raw = published / demo.name / "random/seed-0", RawData(tmp_path, False, {})
     assert [trained_again(name, SCENARIOS, raw, n) for n in (None, 2)] == ["", ""]
     rounds = run.rounds.assign(accuracy=run.rounds["accuracy"] + 0.25)
-    write([Run(rounds, run.ledger, run.summary | {"digests": {}})], published / demo.name)
-    assert trained_again(name, SCENARIOS, raw).startswith(
-        "accuracy from round 1 on, by at most 0.25 (trained"
-    )
+    trainer = {"hardware": {"processor": "another processor"}, "versions": {"torch": "2.0"}}
+    for more, where in (
+        ({}, run.summary["hardware"]["processor"]),
+        ({"trained_by": trainer}, "another proc"),
+    ):
+        write([Run(rounds, run.ledger, run.summary | {"digests": {}} | more)], published / demo.name)
+        found_by_training = trained_again(name, SCENARIOS, raw)
+        assert found_by_training.startswith(f"accuracy from round 1 on, by at most 0.25 (trained on {where}")
