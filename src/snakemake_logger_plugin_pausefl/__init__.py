@@ -33,6 +33,8 @@ _STOPS = ("Terminating processes on user request", "Will exit after finishing cu
 _SHOWN = re.compile(r"results/(report|figures|tables|studies|claims)/")
 #: Lines of a failed step's log that are shown, and characters of a line.
 _LINES, _WIDTH = 30, 300
+#: Most steps that a dry run lists: more are no page.
+_LISTED = 100
 
 
 class LogHandler(LogHandlerBase):
@@ -87,7 +89,7 @@ class LogHandler(LogHandlerBase):
                 return self._begin(record)
             case LogEvent.JOB_INFO:
                 self.jobs[record.jobid] = record
-                return self._title(record.jobid) if self.dryrun else ""
+                return self._title(record.jobid) if self.dryrun and self.n_steps <= _LISTED else ""
             case LogEvent.JOB_STARTED:
                 self.running |= dict.fromkeys(record.jobs, record.created)
             case LogEvent.JOB_FINISHED:
