@@ -154,17 +154,17 @@ def check_choices(values: Mapping[str, Any], section: str, choices: Mapping[str,
             others = arguments(other).keys() - arguments(classes[chosen]).keys()
             if left := sorted(key for key in others if values.get(key) is not None):
                 them, be = ("it", "is") if len(left) == 1 else ("them", "are")
-                nulls = " ".join(f"{section}.{key}=null" for key in left)
+                nulls = " ".join(f"--set {section}.{key}=null" for key in left)
                 raise ValueError(
                     f"{', '.join(left)} {be} for {what} '{name}', and {section}.{what} is '{chosen}': leave"
-                    f" {them} out, or set {them} to null (--set {nulls})"
+                    f" {them} out, or set {them} to null ({nulls})"
                 )
 
 
 def no_key(argument: str, keys: Iterable[str], section: str) -> str:
     """What is wrong with a class that is made from what is no key of settings, in words that follow it."""
-    near = suggest(argument, keys).partition("Allowed:")[0]
-    return f"is made from '{argument}', which is no key of {section}: give it a default. {near}".rstrip()
+    near = suggest(argument, keys).partition("Allowed:")[0].rstrip()
+    return f"is made from '{argument}', which is no key of {section}. {near or 'Give it a default.'}"
 
 
 def build(part: type[P], values: Mapping[str, Any]) -> P:
@@ -208,26 +208,24 @@ def imported(place: str, base: type[P]) -> type[P]:
 
 @contextmanager
 def naming(part: type, name: str, when: str) -> Iterator[None]:
-    """Have an error of a user's own part say which one it is, when it was, and the user's line."""
+    """Have an error of a user's own part say which one it is, when it was, and the user's line.
+
+    What pausefl says itself, and errors of its own parts, stay as they are.
+    """
     try:
         yield
     except Exception as error:  # whatever a user's code raises
-        raise named(error, part, name, when) from None
-
-
-def named(error: Exception, part: type, name: str, when: str) -> Exception:
-    """An error of a user's own part that says which one it is, when it was, and the user's line.
-
-    What pausefl says itself, and errors of its own parts, are as they were.
-    """
-    if isinstance(error, (PauseflError, MemoryError)) or part.__module__.startswith("pausefl."):
-        return error
-    folder = Path(getattr(sys.modules.get(part.__module__), "__file__", None) or __file__).parent
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [i for i, frame in enumerate(frames) if Path(frame.filename).parent == folder]
-    place = f"{Path(frames[theirs[-1]].filename).name}, line {frames[theirs[-1]].lineno}: " if theirs else ""
-    trace = "".join(traceback.format_list(frames[theirs[0] :])) if theirs else ""
-    return OwnPartError(f"failed {when}: {place}{type(error).__name__}: {error}\n{trace}".rstrip(), name)
+        if isinstance(error, (PauseflError, MemoryError)) or part.__module__.startswith("pausefl."):
+            raise
+        folder = Path(getattr(sys.modules.get(part.__module__), "__file__", None) or __file__).parent
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [i for i, frame in enumerate(frames) if Path(frame.filename).parent == folder]
+        why = f"failed {when}: {type(error).__name__}: {error}"
+        if theirs:
+            line, trace = frames[theirs[-1]], "".join(traceback.format_list(frames[theirs[0] :]))
+            place = f"{Path(line.filename).name}, line {line.lineno}"
+            why = f"failed {when}: {place}: {type(error).__name__}: {error}\n{trace}".rstrip()
+        raise OwnPartError(why, name) from None
 
 
 def words(name: str) -> str:

@@ -180,7 +180,7 @@ def conclusions(parts: ReportParts) -> list[str]:
 def _conclusion(part: ScenarioPart) -> str:
     """Which selector of a scenario is first at the target accuracy, or has the least loss; empty if none.
 
-    Where some are private, it is one of these.
+    Where some are private, it is one of these. Where there is no target, that nobody learns.
     """
     table = pd.read_csv(part.summary)
     if table["final_accuracy_mean"].notna().any() and table["target_accuracy"].isna().all():

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, total_penalty
 from pausefl.errors import PauseflError
-from pausefl.plugins import named
+from pausefl.plugins import naming
 from pausefl.selectors.base import Selector
 
 Floats = NDArray[np.float64]
@@ -55,15 +55,17 @@ class Objective:
         Raises
         ------
         PauseflError
-            If a score is not finite or a bound is NaN or minus infinity; names the user. If a user's own
-            reward fails; names it.
+            If a score is not finite or a bound is NaN or minus infinity, with the user; or if a user's own
+            reward fails.
         """
-        try:
-            score, cluster = reward.scores(history)[users], reward.clusters(history)[users]
-            objective = cls(bound[users], score, cluster, reward.costs(history.n_selected))
-        except Exception as error:  # whatever a user's code raises
-            name = f"reward '{type(reward).__module__}:{type(reward).__name__}'"
-            raise named(error, type(reward), name, f"in round {history.round}") from None
+        name = f"reward '{type(reward).__module__}:{type(reward).__name__}'"
+        with naming(type(reward), name, f"in round {history.round}"):
+            objective = cls(
+                bound[users],
+                reward.scores(history)[users],
+                reward.clusters(history)[users],
+                reward.costs(history.n_selected),
+            )
         for what, values, valid in (
             ("score", objective.score, np.isfinite(objective.score)),
             ("speed index", objective.bound, objective.bound > -np.inf),

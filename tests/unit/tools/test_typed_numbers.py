@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ STUDIES = ROOT / "results" / "published" / "studies"
 Numbers = Iterable[float]
 
 
+@cache
 def study(file: str, query: str = "") -> pd.DataFrame:
     path = STUDIES / file
     table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
@@ -43,22 +45,18 @@ class Number(float):
 
 # Of docs/searches.md.
 
-GROWTH = {
-    name: study(f"{name}/growth.csv", "seed != 'mean'").pivot(
-        index="seed", columns="selector", values=["regret", "exponent"]
-    )
-    for name in (
-        *("bsfl_fig5_regret", "bsfl_fig8_regret", "bsfl_regret_quantised", "bsfl_regret_speed"),
-        *("pause_v2_theorem3_small", "pause_v2_theorem3_large"),
-    )
-}
+
+def growth_of(name: str, column: str) -> pd.DataFrame:
+    """Regret at the end, or its exponent, of each selector: a row a seed."""
+    table = study(f"{name}/growth.csv", "seed != 'mean'")
+    return table.pivot(index="seed", columns="selector", values=column)
 
 
 def regret(name: str, *selectors: str) -> Iterator[float]:
     """Mean regret of selectors in a study, each with its mean exponent."""
     for selector in selectors:
         for column in ("regret", "exponent"):
-            yield GROWTH[name][column][selector].mean()
+            yield growth_of(name, column)[selector].mean()
 
 
 def errors(law: str, seeds: str = "seed == 'mean'") -> pd.Series:
@@ -75,7 +73,7 @@ def errors(law: str, seeds: str = "seed == 'mean'") -> pd.Series:
 
 def above_pause(size: str) -> list[float]:
     """What BSFL's regret lies above PAUSE's by, geometric mean and interval (%)."""
-    regrets = GROWTH[f"pause_v2_theorem3_{size}"]["regret"]
+    regrets = growth_of(f"pause_v2_theorem3_{size}", "regret")
     return [100 * (np.exp(one) - 1) for one in estimate(np.log(regrets["bsfl"] / regrets["pause"]))]
 
 
