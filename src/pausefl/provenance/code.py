@@ -99,7 +99,17 @@ def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str
     beside = sorted(path.parent.iterdir()) if module.startswith("pausefl.") else []
     others = [file for file in beside if file.is_file() and file.suffix != ".py"]
     files = [file.read_bytes() for file in others if not re.match(r"\..*|.*~$", file.name)]  # an editor's
-    return hashlib.sha256(b"".join([ast.unparse(tree).encode(), *files])).hexdigest(), imported
+    return hashlib.sha256(b"".join([ascii(_form(tree)).encode(), *files])).hexdigest(), imported
+
+
+def _form(node: object) -> object:
+    """A syntax tree as lists: Python writes the same code in another way in another version."""
+    if isinstance(node, list):
+        return [_form(one) for one in node]
+    if not isinstance(node, ast.AST):
+        return node
+    filled = [(name, _form(value)) for name, value in ast.iter_fields(node) if value not in (None, [])]
+    return [type(node).__name__, *filled]
 
 
 class _Bare(ast.NodeTransformer):

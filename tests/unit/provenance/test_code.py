@@ -152,3 +152,11 @@ def test_an_editors_files_do_not_count(scenario: Scenario, edit: Edit, tmp_path:
         (tmp_path / "pausefl" / name).write_text("X", "utf-8")
     edit("streams.py", '"""', '"""Words. ')
     assert jobs(scenario) == before
+
+
+def test_all_versions_of_python_give_the_same_hash(tmp_path: Path) -> None:
+    """The digits are those of Python 3.11, 3.12 and 3.13; `ast.unparse` writes two texts of it, and fails."""
+    script = tmp_path / "script.py"
+    quotes = "f'{x!r:>{y}} \"{z[\"\u00e9\U0001fae9\"]}\" {1e-9}' '\\n'"
+    script.write_text(f"async def f(*x: int, y=None, **z: str):\n    return {quotes}, ...\n", "utf-8")
+    assert code_hash(script) == "dea772f65f88a794"
