@@ -100,8 +100,8 @@ archive: ## the last commit as one file, with its digest, in build/archive
 
 lock: ## digests of what constraints.txt pins, from the package index, for Linux and macOS
 	rm -rf build/lock && $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
-	build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11.5 --all-extras \
-		--constraint constraints.txt --generate-hashes --no-annotate --no-header --output-file build/lock/all
+	build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11.5 --constraint constraints.txt \
+		--extra workflow --extra record --extra dev --extra docs --generate-hashes --no-annotate --no-header --output-file build/lock/all
 	(sed -n '/^#/p' requirements.lock; awk '/^[a-z]/ {t = /^($(TORCH))/} !t' build/lock/all) > build/lock/rest
 	(sed -n '/^#/p' requirements-torch.lock; awk '/^[a-z]/ {t = /^($(TORCH))/} t' build/lock/all) > build/lock/torch
 	mv build/lock/rest requirements.lock && mv build/lock/torch requirements-torch.lock && rm -rf build/lock

@@ -11,6 +11,7 @@ import pytest
 from environments import make_environment
 from workspace import ROOT, Checkout, make_checkout
 
+SNAKEDEPLOY = Path(sys.executable).with_name("snakedeploy")
 #: The address of a repository that exists only here.
 ADDRESS = "https://github.com/pausefl/pausefl"
 
@@ -21,6 +22,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not SNAKEDEPLOY.exists(), reason="snakedeploy is not for this Python")
 def test_what_snakedeploy_writes_runs_a_job_of_the_demo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,8 +36,8 @@ def test_what_snakedeploy_writes_runs_a_job_of_the_demo(
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", ADDRESS)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     deployed = Checkout(tmp_path / "deployed")
-    command = [Path(sys.executable).with_name("snakedeploy"), "deploy-workflow", ADDRESS, deployed.root]
-    subprocess.run([*command, "--branch", "main"], check=True, capture_output=True)
+    command = [SNAKEDEPLOY, "deploy-workflow", ADDRESS, deployed.root, "--branch", "main"]
+    subprocess.run(command, check=True, capture_output=True)
     assert f'github("{ADDRESS[19:]}"' in (deployed.root / "workflow/Snakefile").read_text("utf-8")
     (deployed.root / "src").symlink_to(checkout.root / "src")
     run = "results/runs/demo_small/random/seed-0/summary.json"
