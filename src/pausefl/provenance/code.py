@@ -88,7 +88,11 @@ def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str
     """
     if path.suffix != ".py":
         return hashlib.sha256(path.read_bytes()).hexdigest(), []
-    tree, imported = _Bare(shown).visit(ast.parse(path.read_text("utf-8"))), []
+    tree, imported = ast.parse(path.read_text("utf-8")), []
+    for lines in (
+        value for node in ast.walk(tree) for value in vars(node).values() if isinstance(value, list)
+    ):
+        lines[:] = [one for one in lines if not _decides_nothing(one, shown)]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -112,17 +116,13 @@ def _form(node: object) -> object:
     return [type(node).__name__, *filled]
 
 
-class _Bare(ast.NodeTransformer):
-    """Takes out docstrings, imports for annotations, and the values of some names."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        return None if {ast.unparse(one) for one in node.targets} & self.names else node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if ast.unparse(node.test).endswith("TYPE_CHECKING") else self.generic_visit(node)
+def _decides_nothing(statement: object, shown: frozenset[str]) -> bool:
+    """Whether it is a docstring, imports for annotations alone, or the value of a name in ``shown``."""
+    match statement:
+        case ast.Expr(ast.Constant()) | ast.If(
+            ast.Name("TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")
+        ):
+            return True
+        case ast.Assign(names):
+            return any(isinstance(one, ast.Name) and one.id in shown for one in names)
+    return False
