@@ -266,6 +266,8 @@ def claims(
         records = Records(scenarios, experiments, project.studies, runs, tables, logs)
         judged = to_text(judge_claims(claimed, records, scale, partial), scale)
         lacking = f"; {len(records.missing)} results missing (names: --missing)" if records.missing else ""
+        if not records.n_runs and not published and PUBLISHED.is_dir():
+            lacking += f". On the runs in {PUBLISHED}: --published"
         typer.echo(f"Judged on {runs} and {tables}: {records.n_runs} runs{lacking}")
         typer.echo(judged, nl=False)
         for name in sorted(records.missing) if missing else ():

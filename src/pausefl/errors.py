@@ -28,9 +28,10 @@ class StoppedError(PauseflError):
 
 def to_install(what: str, error: ModuleNotFoundError, extra: str = "training") -> str:
     """A sentence on what to install for something that lacks a package; raises an error of pausefl's own."""
-    if not error.name or error.name.partition(".")[0] == "pausefl":
+    package = (error.name or "pausefl").partition(".")[0]
+    if package == "pausefl":
         raise error
-    return f"{what} needs {error.name}: pip install 'pausefl[{extra}]'"
+    return f"{what} needs {package}: pip install 'pausefl[{extra}]'"
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -13,13 +13,17 @@ from logging import INFO, WARNING
 from typing import Any
 
 import numpy as np
-from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
-from flwr.common.logger import log
-from flwr.serverapp import Grid
-from flwr.serverapp.strategy import FedAvg
 
-from pausefl.errors import ConfigError, PauseflError
+from pausefl.errors import ConfigError, PauseflError, to_install
 from pausefl.picker import Picker
+
+try:
+    from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
+    from flwr.common.logger import log
+    from flwr.serverapp import Grid
+    from flwr.serverapp.strategy import FedAvg
+except ModuleNotFoundError as error:
+    raise ImportError(to_install("pausefl.flower", error, "flower")) from None
 
 
 def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:

@@ -167,6 +167,8 @@ def run(
     KeyboardInterrupt
         After Ctrl-C, when the round in progress is finished. The run is lost; ``pausefl run`` resumes.
     """
+    if not isinstance(scenario, Scenario):
+        raise ConfigError(f"scenario = {scenario!r:.80} must be what pausefl.load_scenario returns")
     rounds = scenario.training.n_rounds if n_rounds is None else n_rounds
     for key, value, least in (("seed", seed, 0), ("n_rounds", rounds, 1), ("n_threads", n_threads, 1)):
         if not isinstance(value, int | np.integer) or not least <= value < 2**63:

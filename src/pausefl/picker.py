@@ -99,8 +99,9 @@ class Picker:
         forgetting: float = 0.0,
         **options: Any,
     ) -> None:
-        seconds = isinstance(latency_floor, NUMBER) and isinstance(timeout, NUMBER)
-        if not seconds or not 0 < latency_floor < timeout < math.inf:
+        if not isinstance(timeout, NUMBER) or not 0 < timeout < math.inf:
+            raise ConfigError(f"timeout = {timeout!r} must be a finite number of seconds above 0")
+        if not isinstance(latency_floor, NUMBER) or not 0 < latency_floor < timeout:
             raise ConfigError(
                 f"latency_floor = {latency_floor!r} must be above 0 and below timeout = {timeout!r}"
             )
@@ -231,6 +232,9 @@ class Picker:
             If the selector cannot take further clients.
         """
         quality, cluster = quality or {}, cluster or {}
+        for what, given in (("data_size", data_size), ("quality", quality), ("cluster", cluster)):
+            if not isinstance(given, Mapping):
+                raise ConfigError(f"{what} = {given!r:.80} must say it of each client: {{client: {what}}}")
         for one in data_size:
             if one in self.index:
                 raise ConfigError(f"client {one!r} is known already")

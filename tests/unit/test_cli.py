@@ -65,6 +65,7 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     assert "claims at scale 'demo': 16 results are missing" in message
     assert "demo_large/random/seed-0" in message
     assert message.endswith("and 6 more")
+    assert "On the runs in results/published: --published" in command(*asked, "--partial")[1]
     for seed in (0, 2):
         folder = tmp_path / f"collected/demo_small/pause/seed-{seed}"
         assert command(*run_demo(folder, "--no-train"), "--seed", seed)[0] == 0

@@ -186,6 +186,8 @@ def test_what_is_no_selector_is_refused(scenario: pausefl.Scenario) -> None:
         pausefl.run(scenario, lambda history, rng: history.candidates()[:3])
     with pytest.raises(ConfigError, match="registered under its name"):
         pausefl.run(scenario, "pause", name="mine")
+    with pytest.raises(ConfigError, match="'demo_small' must be what"):
+        pausefl.run("demo_small", "pause")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("default_signals")

@@ -89,6 +89,12 @@ class Doubles(Nothing):
         return Examples(x, y, x, y, 2)
 
 
+class Unlabelled(Nothing):
+    def read(self, files):
+        x, y = np.zeros((60, 2), np.float32), np.zeros(6, int)
+        return Examples(x, y, x, y, 2)
+
+
 class Tiny(Model):
     @staticmethod
     def build(input_shape, n_outputs, norm):
@@ -313,6 +319,7 @@ def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, messa
             "data.source=mine:Doubles",
             r"train_x is float64 of shape \(60, 2\): images .* float32 of",
         ),
+        ("data.source=mine:Unlabelled", "data source 'mine:Unlabelled': .* not one target for each example"),
     ],
 )
 def test_what_a_reward_a_model_or_a_source_does_wrong_names_it(setting: str, message: str) -> None:

@@ -274,7 +274,10 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),
         (lambda: Picker("random", SIZES, M, 0.0, TIMEOUT), r"latency_floor = 0\.0 must be above 0"),
         (lambda: Picker("random", SIZES, float("nan"), FLOOR, TIMEOUT), "n_selected = nan must be"),
-        (lambda: Picker("random", SIZES, M, FLOOR, None), "timeout = None"),  # type: ignore[arg-type]
+        (lambda: Picker("random", SIZES, M, FLOOR, None), "timeout = None must be a finite"),  # type: ignore[arg-type]
+        (lambda: Picker("random", SIZES, M, FLOOR, float("inf")), "timeout = inf must be a finite"),
+        (lambda: Picker("random", SIZES, M, TIMEOUT, TIMEOUT), "must be above 0 and below timeout"),
+        (lambda: Picker("random", [1], M, FLOOR, TIMEOUT), r"data_size = \[1\] must say it of each"),  # type: ignore[arg-type]
         (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size of client 'a' = 0 must be"),
         (lambda: pick("random", seed=-1), "seed = -1 must be a whole number of at least 0"),
         (lambda: pick("random", schedule=40.0), r"schedule = 40\.0 must be a pausefl\.Schedule"),
@@ -352,7 +355,8 @@ def test_it_needs_nothing_that_training_needs() -> None:
     code = """
 import sys
 
-sys.modules |= dict.fromkeys(["torch", "pandas", "pyarrow", "typer", "rich", "scipy", "matplotlib"])
+packages = ["torch", "pandas", "pyarrow", "typer", "rich", "scipy", "matplotlib", "flwr"]
+sys.modules |= dict.fromkeys(packages)
 import pausefl
 
 for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarity", "oort", "cs_ucb_q"):
@@ -362,14 +366,18 @@ for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarit
         told = {one: 0.1 for one in picker.select(range(20))}
         picker.observe(told, losses=told, updates={one: [1.0, one] for one in told})
 assert "pause" in pausefl.selector_names()
-try:
-    pausefl.run
-except ImportError as error:
-    print(error)
+for try_it in (lambda: pausefl.run, lambda: __import__("pausefl.flower")):
+    try:
+        try_it()
+    except ImportError as error:
+        print(error)
 from pausefl.command import main
 
 main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "pausefl.run needs pandas: pip install 'pausefl[training]'\n"
+    assert done.stdout.splitlines() == [
+        "pausefl.run needs pandas: pip install 'pausefl[training]'",
+        "pausefl.flower needs flwr: pip install 'pausefl[flower]'",
+    ]
     assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"

@@ -17,7 +17,7 @@ from pausefl.errors import ConfigError, PauseflError, suggest, to_install
 from pausefl.results.markdown import aligned, number
 from pausefl.runs.collected import Given, as_runs
 from pausefl.runs.run import Run, check_settings, rounds_of
-from pausefl.selectors import LABELS, in_legend_order
+from pausefl.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     divided = measured.unit != "points" if ratio is None else ratio
     unit = "ratio" if divided else measured.unit
     rows, seen = list[dict[str, Any]](), list[dict[str, Any]]()
-    for first, second in combinations(in_legend_order(name for name, _ in found), 2):
+    for first, second in combinations(_in_order({name for name, _ in found}), 2):
         values = pair_gaps(measured, found, first, second, divided)
         row = {"selector": first, "against": second, "n_seeds": len(values), "unit": unit}
         if len(values):
@@ -186,6 +186,13 @@ def side_by_side(runs: Iterable[Run]) -> str:
     return "\n  ".join(["Paired over seeds:", *lines]) if rows else ""
 
 
+def _in_order(names: set[str]) -> list[str]:
+    """Selectors in the order of legends; last, users' own whose code is not at hand."""
+    known = {name for name in names if name in SELECTORS}
+    return [*in_legend_order(known), *sorted(names - known)]
+
+
 def _words(row: Mapping[Any, Any]) -> str:
     """What is compared in a row of `paired`: ``PAUSE : Random`` for a ratio, else ``PAUSE − Random``."""
-    return f"{LABELS[row['selector']]} {':' if row['unit'] == 'ratio' else '−'} {LABELS[row['against']]}"
+    first, second = (LABELS.get(row[key], row[key]) for key in ("selector", "against"))
+    return f"{first} {':' if row['unit'] == 'ratio' else '−'} {second}"

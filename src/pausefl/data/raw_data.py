@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pausefl.data.dataset import Dataset
+from pausefl.data.dataset import Dataset, check_examples
 from pausefl.data.settings import DataSettings, RawData
 from pausefl.data.sources import SOURCES
 from pausefl.data.sources.base import Examples, Source
@@ -73,7 +73,9 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
     source = make_source(settings, raw)
     with naming(type(source), f"data source '{settings.source}'", "when it was read"):
         examples = Examples(*source.read(source.paths(raw.root)))
-    return Dataset(settings.source, **examples._asdict(), origin=source.describe())
+    dataset = Dataset(settings.source, **examples._asdict(), origin=source.describe())
+    check_examples(f"data source '{settings.source}'", vars(dataset))
+    return dataset
 
 
 def raw_files(settings: DataSettings, raw: RawData) -> list[Path]:

@@ -141,5 +141,6 @@ def _common_scenario(groups: Sequence[Group]) -> Scenario:
     if privacy is not None and len({one.epsilon_total for one in privacies}) > 1:  # no line across
         privacy = privacy.model_copy(update={"epsilon_total": math.inf})
     name = " and ".join(dict.fromkeys(one.name for one in (first, *others)))
-    scale = first.scale if all(one.scale == first.scale for one in others) else "own"
+    # A note on the scale of some runs would be false of the others.
+    scale = first.scale if all(one.scale == first.scale for one in others) else "paper"
     return first.model_copy(update={"name": name, "scale": scale, "changed": {}, "privacy": privacy})

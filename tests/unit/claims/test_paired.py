@@ -39,6 +39,21 @@ def test_a_difference_is_that_of_a_paired_t_test() -> None:
         )
 
 
+def test_a_selector_of_ones_own_is_compared_though_its_code_is_not_at_hand() -> None:
+    def first_ones(history: pausefl.History, rng: np.random.Generator) -> object:
+        return history.candidates()[: history.n_selected]
+
+    scenario = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(scenario, selector, seed, n_rounds=15, train=False, progress=False)
+        for selector in (first_ones, "pause")
+        for seed in range(3)
+    ]
+    (row,) = pausefl.paired(runs, "mean_round_s").to_dict("records")
+    assert (row["selector"], row["against"], row["n_seeds"]) == ("pause", "first_ones", 3)
+    assert "PAUSE : first_ones" in side_by_side(runs)
+
+
 def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference() -> None:
     scenario = pausefl.load_scenario("demo_small")
     runs = [
