@@ -64,6 +64,19 @@ def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> No
     assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
 
 
+def test_a_note_on_the_scale_is_true_of_all_runs_or_left_out(runs: Runs) -> None:
+    def notes(*shown: pausefl.Run) -> str:
+        figure = pausefl.plot(shown, "leakage_vs_rounds")
+        return " ".join(" ".join(text.get_text() for text in figure.texts).split())
+
+    demo = pausefl.run(pausefl.load_scenario("demo_small"), "pause", n_rounds=3)
+    assert "Demo: small data" in notes(demo)
+    assert "Own settings: training.n_rounds = 12" in notes(runs["random"])
+    mixed = notes(demo, runs["linear"])
+    assert "Demo" not in mixed
+    assert "Own settings" not in mixed
+
+
 @pytest.mark.parametrize(
     ("names", "kind", "message"),
     [

@@ -84,7 +84,7 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Start, demo: Scena
     assert 0.1 < summary["label_shares"]["smallest"] < summary["label_shares"]["largest"] < 0.4
     assert summary["diverged_round"] is None
     # An index names all builds of a version alike; the build tells itself: 2.13.0+cu130.
-    assert torch.__version__.startswith(summary["versions"]["torch"])
+    assert summary["versions"]["torch"] in (torch.__version__, torch.__version__.partition("+")[0])
     assert len(summary["code_hash"]) == 16
     timings = summary["timings_s"]
     assert set(timings) == {"selection", "training", "noise", "evaluation", "saving", "total"}
