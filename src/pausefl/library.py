@@ -102,7 +102,17 @@ def change(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     PauseflError
         If a key is unknown, naming the nearest one, or a value is wrong or contradicts another.
     """
+    _check_scenario(scenario)
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+        raise ConfigError(
+            f"values = {values!r:.80} must be a mapping of dotted keys, as {{'network.n_users': 20}}"
+        )
     return with_values(scenario, values, "change")
+
+
+def _check_scenario(scenario: object) -> None:
+    if not isinstance(scenario, Scenario):
+        raise ConfigError(f"scenario = {scenario!r:.80} must be what pausefl.load_scenario returns")
 
 
 def run(
@@ -167,8 +177,7 @@ def run(
     KeyboardInterrupt
         After Ctrl-C, when the round in progress is finished. The run is lost; ``pausefl run`` resumes.
     """
-    if not isinstance(scenario, Scenario):
-        raise ConfigError(f"scenario = {scenario!r:.80} must be what pausefl.load_scenario returns")
+    _check_scenario(scenario)
     rounds = scenario.training.n_rounds if n_rounds is None else n_rounds
     for key, value, least in (("seed", seed, 0), ("n_rounds", rounds, 1), ("n_threads", n_threads, 1)):
         if not isinstance(value, int | np.integer) or not least <= value < 2**63:

@@ -261,6 +261,11 @@ def test_scenarios_by_name_from_a_file_and_changed(tmp_path: Path, monkeypatch: 
     assert (changed.network.n_users, changed.scale, demo.network.n_users) == (20, "own", 12)
     with pytest.raises(ConfigError, match=r"change: unknown key 'network.n_user'. Did you mean"):
         pausefl.change(demo, {"network.n_user": 20})
+    for values in (None, [("network.n_users", 20)], {3: 4}):
+        with pytest.raises(ConfigError, match="must be a mapping of dotted keys"):
+            pausefl.change(demo, values)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"'demo_small' must be what pausefl\.load_scenario returns"):
+        pausefl.change("demo_small", {})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="Did you mean 'demo_small'"):
         pausefl.load_scenario("demo_smal")
     with pytest.raises(ConfigError, match=r"no scenario file none\.yaml"):

@@ -132,7 +132,7 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
     runs = as_runs(runs)
     recorded, measured = runs[0].summary["scenario"], METRICS[metric]
-    check_settings(runs, as_of_today(recorded))
+    check_settings(runs, as_of_today(recorded), f"that of {runs[0].selector}, seed {runs[0].seed}")
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")
     if len({run.selector for run in runs}) < 2:

@@ -217,14 +217,15 @@ def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
 
 
-def check_settings(runs: Iterable[Run], settings: Mapping[str, Any]) -> None:
-    """Raise `PauseflError` if a run was made with other `job_settings` than its scenario has today."""
+def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str = "") -> None:
+    """Raise `PauseflError` if a run was made with other `job_settings`, by default its scenario's."""
     for run in runs:
         if differing := replaced(as_of_today(run.summary["scenario"]), settings):
             changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
+            than = whose or f"scenario '{run.scenario}' has today"
             raise PauseflError(
-                f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
-                f" '{run.scenario}' has today: {changes}"
+                f"the run of {run.selector}, seed {run.seed}, was made with other settings than"
+                f" {than}: {changes}"
             )
 
 
