@@ -69,8 +69,6 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             super().__init__(*args, **kwargs)
             self.picker, self.latency_key, self.loss_key = picker, latency_key, loss_key
             self.latencies: list[dict[Hashable, float | None]] = []
-            #: Nodes whose number of examples is not known yet.
-            self.unsized: set[Hashable] = set()
             self.selected = False
 
         def configure_train(
@@ -94,7 +92,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             self.selected, online = True, list(self.grid.get_node_ids())
             new = [node for node in online if node not in self.picker.index]
             self.picker.join(dict.fromkeys(new, self._mean_size()))
-            self.unsized.update(new)
+            self.picker.guessed.update(new)
             self.sent, messages = time.time(), list[Message]()
             asked = self.picker.select(online)
             log(INFO, "configure_train: the picker asks %s of %s nodes", len(asked), len(online))
@@ -122,6 +120,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             picker, kept, latency = self.picker, list[Message](), dict[Hashable, float]()
             losses, updates = dict[Hashable, float](), dict[Hashable, np.ndarray[Any, Any]]()
             sizes, told = dict[Hashable, int](), dict[Hashable, MetricRecord]()
+            why = dict.fromkeys(picker.epsilon, "an error, or nothing in time")
             for reply in replies:
                 node, own = reply.metadata.src_node_id, _metrics(reply, self.weighted_by_key)
                 if own is None:  # an error, which `base` reports, or no reply that it takes, which it refuses
@@ -143,13 +142,15 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                     if picker.facts.needs_updates:
                         updates[node] = self._update(reply)
                 except ValueError as error:
-                    log(WARNING, "Node %s counts as failed: %s", node, error)
+                    why[node] = str(error)
                 else:
                     kept.append(reply)
                     latency[node], sizes[node], told[node] = seconds, max(int(size), 1), own
+            for node in why.keys() - latency.keys():
+                log(WARNING, "Node %s counts as failed: %s", node, why[node])
             picker.resize(sizes)
-            self.unsized.difference_update(sizes)
-            picker.resize(dict.fromkeys(self.unsized, self._mean_size()))
+            picker.guessed.difference_update(sizes)
+            picker.resize(dict.fromkeys(picker.guessed, self._mean_size()))
             if picker.facts.uniform_weights:
                 for node, weight in picker.weights().items():
                     if node in told:
@@ -163,7 +164,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         def _mean_size(self) -> int:
             """What counts as the size of a node that has not told its own."""
             sizes = zip(self.picker.ids, self.picker.history.data_size.tolist(), strict=True)
-            known = [size for node, size in sizes if node not in self.unsized]
+            known = [size for node, size in sizes if node not in self.picker.guessed]
             return round(np.mean(known)) if known else 1
 
         def _update(self, reply: Message) -> np.ndarray[Any, Any]:

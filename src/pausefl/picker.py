@@ -28,7 +28,7 @@ DEFAULTS: dict[str, Any] = {"exploitation": 3.0, "n_iterations": 3000, "temperat
 REWARD = AverageReward(alpha=100.0, beta=2.0, gamma=5.0)
 
 #: What a selector may be made from that is no option.
-_GIVEN = ("reward", "round_latency_max", "latency_floor", "n_selected")
+_GIVEN = ("reward", "round_latency_max", "latency_floor", "n_selected", "forgetting")
 
 #: What is known of a client from the start, as arguments and in the history.
 _OF_CLIENTS = ("data_size", "quality", "cluster")
@@ -40,7 +40,8 @@ State = dict[str, Any]
 class Picker:
     """Chooses the clients of each round, and learns from what each round measured.
 
-    In the settings of a scenario it makes the selections that ``pausefl run`` makes.
+    In the settings of a scenario it makes the selections that ``pausefl run`` makes, as long as nobody takes
+    longer than the timeout.
 
     Parameters
     ----------
@@ -77,6 +78,8 @@ class Picker:
         (infinite without a schedule), by id; empty between rounds.
     ids
         All clients, in the order in which they joined; a function or class of one's own sees their numbers.
+    guessed
+        A set for clients whose number of examples is a guess, kept by who adds them; `state` has it.
 
     Raises
     ------
@@ -115,7 +118,10 @@ class Picker:
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         values = _options(self.name, facts, options)
-        values |= {"round_latency_max": timeout, "latency_floor": latency_floor, "n_selected": n_selected}
+        if (n := options.get("n_candidates")) is not None and n < n_selected:
+            raise ConfigError(f"n_candidates = {n} must be at least n_selected = {n_selected}")
+        values |= {"round_latency_max": timeout, "latency_floor": latency_floor}
+        values |= {"n_selected": n_selected, "forgetting": forgetting}
         self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
         self.options = values | {"reward": reward}
         self.selector = selector_from(self.name, facts, self.options)
@@ -124,6 +130,7 @@ class Picker:
         self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor, forgetting=forgetting)
         self.ledger = Ledger(0, 0, 0, schedule if facts.private else None)
         self.epsilon: dict[Hashable, float] = {}
+        self.guessed: set[Hashable] = set()
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self.join(data_size, quality, cluster)
 
@@ -131,8 +138,8 @@ class Picker:
         """Ids of the clients to ask in the coming round, in the order in which they joined.
 
         All of those with budget left if they are fewer than m. Their budgets are charged now: whoever is
-        asked may release something, whether or not it reaches the server. A round that is selected again
-        before it is observed counts as one in which nobody answered.
+        asked may release something, whether or not it reaches the server. If clients were asked, and nothing
+        was observed since, that was a round in which nobody answered.
 
         Raises
         ------
@@ -186,7 +193,7 @@ class Picker:
             Training loss of each client who answered: the mean over its examples for ``power_of_choice``, the
             root mean square for ``oort``. A client whose model diverged has failed.
         updates
-            The update (d,) of each client who answered, for ``clustered_similarity``.
+            The update (d,) of each client who answered, for ``clustered_similarity``; d stays the same.
 
         Raises
         ------
@@ -202,14 +209,14 @@ class Picker:
         users = self._users(self.epsilon)
         waited = {one: _seconds(latency[one]) for one in self.epsilon if one in latency and one not in failed}
         answered = np.array([one in waited for one in self.epsilon], np.bool_)
-        seconds = [min(waited.get(one, self.timeout), self.timeout) for one in self.epsilon]
+        seconds = [waited.get(one, self.timeout) for one in self.epsilon]
         senders = list(waited)
         feedback = Feedback(
             users,
-            np.array(seconds, np.float64),
+            np.clip(seconds, self.history.latency_floor, self.timeout),
             self.ledger.privacy(),
-            self._told("updates", updates, senders, np.float32) if self.facts.needs_updates else None,
-            self._told("losses", losses, senders, np.float64) if self.facts.needs_losses else None,
+            self._told("updates", updates, senders, np.float32, 1) if self.facts.needs_updates else None,
+            self._told("losses", losses, senders, np.float64, 0) if self.facts.needs_losses else None,
             answered,
         )
         self.selector.observe(feedback, self.history)
@@ -270,6 +277,7 @@ class Picker:
             "made": self._made(),
             "clients": {name: dict(zip(self.ids, own, strict=True)) for name, own in clients.items()},
             "asked": [*self.epsilon],
+            "guessed": [*self.guessed],
             "participations": self.ledger.participations.copy(),
             **{f"history/{name}": array for name, array in self.history.state().items()},
             **{f"selector/{name}": array for name, array in self.selector.state().items()},
@@ -314,7 +322,9 @@ class Picker:
         self.selector.restore(parts["selector"])
         self.ledger.restore(state["participations"])
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
-        self._times = np.ones(len(self.epsilon), np.int64)
+        if self.epsilon:
+            self.observe({})
+        self.guessed = set(state.get("guessed", ()))  # which older states lack
 
     def _made(self) -> dict[str, Any]:
         """Arguments that coming selections depend on, in values that another process has alike."""
@@ -334,14 +344,21 @@ class Picker:
         except KeyError as error:
             raise PauseflError(f"client {error.args[0]!r} is not known: it joins with Picker.join") from None
 
-    def _told(self, what: str, by_id: Mapping[Hashable, Any] | None, ids: list[Hashable], kind: Any) -> Any:
-        """What the clients who answered told, (a,) or (a, d)."""
+    def _told(
+        self, what: str, by_id: Mapping[Hashable, Any] | None, ids: list[Hashable], kind: Any, n_axes: int
+    ) -> Any:
+        """What the clients who answered told: each a number, (a,), or as many numbers, (a, d)."""
         if missing := [one for one in ids if one not in (by_id or {})]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
         try:
             told = np.array([(by_id or {})[one] for one in ids], kind)
-        except (TypeError, ValueError) as error:
+        except (RuntimeError, TypeError, ValueError) as error:  # of PyTorch, too
             raise PauseflError(f"{what} of {', '.join(map(repr, ids))}: {error}") from None
+        if ids and told.ndim != 1 + n_axes:
+            asked = "an array (d,)" if n_axes else "a number"
+            raise PauseflError(
+                f"{what} of client {ids[0]!r} must be {asked}, and not of shape {told.shape[1:]}"
+            )
         for one, own in zip(ids, told, strict=True):
             if not np.isfinite(own).all():
                 raise PauseflError(
@@ -377,7 +394,7 @@ def _whole(what: str, value: Any, least: int = 1) -> int:
 
 def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a selector with those that may be left out, checked as the section ``selection`` is."""
-    known = arguments(facts)
+    known = [key for key in arguments(facts) if key not in _GIVEN]
     for key in options:
         if key not in known:
             raise ConfigError(f"selector '{name}' has no option '{key}'. {suggest(key, known)}")

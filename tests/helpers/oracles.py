@@ -151,11 +151,18 @@ def tifl_chances(
     """Probability that TiFL selects each user in the coming round, in which ``coming`` are available."""
     times = [list[float]() for _ in range(n_users)]
     tiers: list[list[int]] = []
+    final = False
     for available, users, latency in [*past, (coming, [], [])]:
+        if not final:
+            tiers = []
         if not tiers and all(times[k] for k in available):
-            mean = [sum(one) / len(one) if one else INF for one in times]
-            places = [sum(other < own for other in mean) * n_tiers // n_users for own in mean]
-            tiers = [[k for k in range(n_users) if places[k] == i] for i in range(n_tiers)]
+            mean = {k: sum(one) / len(one) for k, one in enumerate(times) if one}
+            places = {
+                k: sum(other < own for other in mean.values()) * n_tiers // len(mean)
+                for k, own in mean.items()
+            }
+            tiers = [[k for k, place in places.items() if place == i] for i in range(n_tiers)]
+            final = len(mean) == n_users
         there = [[k for k in tier if k in available] for tier in tiers]
         full = [tier for tier in there if len(tier) >= m] or [coming]
         for k, seconds in zip(users, latency, strict=True):

@@ -44,6 +44,13 @@ def pick(selector: Any, sizes: dict[Any, int] = SIZES, **changes: Any) -> Picker
     return Picker(selector, sizes, M, FLOOR, TIMEOUT, **{**options, **changes})
 
 
+class Refuses:
+    """As a tensor of PyTorch that requires a gradient does."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+
 def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list[Any]]:
     """Selections of some rounds, in which some clients never answer."""
     selections = []
@@ -59,9 +66,12 @@ def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list
     return selections
 
 
+@pytest.mark.parametrize("share", [1.0, 0.3])
 @pytest.mark.parametrize("name", [name for name, part in SELECTORS.items() if not part.looks_at()])
-def test_it_selects_as_a_job_does(demo: Scenario, name: str) -> None:
+def test_it_selects_as_a_job_does(demo: Scenario, name: str, share: float) -> None:
     limits = ["network.round_latency_max=1.2", "privacy.epsilon_total=5", "privacy.decay=0.3"]
+    if share < 1:  # in some rounds fewer than m are there
+        limits += ["network.availability=random", f"network.availability_share={share}"]
     scenario = with_changes(demo, limits + [f"selection.{key}={value}" for key, value in NEEDED.items()])
     network, streams = scenario.network, Streams(3)
     job = selection_only(scenario, name, 3)
@@ -79,9 +89,9 @@ def test_it_selects_as_a_job_does(demo: Scenario, name: str) -> None:
         scenario.reward.make(),
         **{key: value for key, value in options.items() if value is not None},
     )
-    law = network.make_latency()
+    law, there = network.make_latency(), network.make_availability()
     for t, users in enumerate(expected, start=1):
-        assert picker.select(range(network.n_users)) == users, t
+        assert picker.select(np.flatnonzero(there.sample(streams, t)).tolist()) == users, t
         picker.observe({user: law.sample(streams, t)[user] for user in users})
     np.testing.assert_array_equal(picker.ledger.participations, job.ledger.participations)
 
@@ -112,12 +122,14 @@ def test_rounds_in_which_nobody_answers_pass(name: str) -> None:
         ((0.0, 0.01, 9.0), [], [FLOOR, FLOOR, TIMEOUT]),
     ],
 )
+@pytest.mark.parametrize("name", ["random", "oort"])
 def test_latencies_are_between_the_floor_and_the_timeout_which_counts_for_no_answer(
-    answers: tuple[float, ...], failed: list[int], expected: list[float]
+    name: str, answers: tuple[float, ...], failed: list[int], expected: list[float]
 ) -> None:
-    picker = pick("random")
+    picker = pick(name)
     asked = picker.select(SIZES)
-    picker.observe(dict(zip(asked, answers, strict=False)), failed=[asked[i] for i in failed])
+    latency = dict(zip(asked, answers, strict=False))
+    picker.observe(latency, failed=[asked[i] for i in failed], losses=dict.fromkeys(asked, 1.0))
     seen = [picker.index[one] for one in asked]
     np.testing.assert_allclose(picker.history.mean_latency[seen], expected)
     np.testing.assert_allclose(picker.history.mean_speed[seen], FLOOR / np.array(expected))
@@ -207,13 +219,14 @@ def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:
 
 
 def test_a_round_that_was_under_way_at_a_restart_counts_as_unanswered() -> None:
-    first, second = pick("clustered_size"), pick("clustered_size")
+    first, second = (pick("clustered_size", schedule=GeometricSchedule(40.0, 0.1)) for _ in range(2))
     play(first, 3)
     asked = first.select(SIZES)
     second.restore(first.state())
-    assert set(second.weights()) == set(asked)
-    second.select(SIZES)
+    assert second.epsilon == second.weights() == {}
     assert second.history.mean_latency[second.index[asked[0]]] > 1
+    first.observe({})
+    assert play(second, 5) == play(first, 5)
 
 
 @pytest.mark.parametrize("name", LEARNING)
@@ -285,6 +298,8 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: pick("bsfl", quality={"client 3": 2.0}), r"quality of client 'client 3' = 2\.0 must be"),
         (lambda: pick("bsfl", quality={"x": 1.0}), "client 'x' has a quality or a cluster, and no data_size"),
         (lambda: pick("random", exploitation=2), "no option 'exploitation'. There is none."),
+        (lambda: pick("cs_ucb", round_latency_max=7), "no option 'round_latency_max'. There is none."),
+        (lambda: pick("power_of_choice", n_candidates=2), "n_candidates = 2 must be at least n_selected = 3"),
         (lambda: GeometricSchedule(float("nan"), 0.1), "epsilon_total = nan must be a number above 0"),
         (lambda: GeometricSchedule(1.0, 0.0), "decay = 0.0 must be a number above 0"),
         (lambda: UniformSchedule(1.0, 1.5), r"n_participations = 1\.5 must be a whole number"),  # type: ignore[arg-type]
@@ -321,6 +336,7 @@ def test_what_a_selector_looks_at_must_be_told() -> None:
         ("power_of_choice", {"losses": [0.3, float("inf"), 0.2]}),
         ("clustered_similarity", {"updates": [[1.0, 2.0], [1.0, float("nan")], [0.0, 1.0]]}),
         ("clustered_similarity", {"updates": [[1.0, 2.0], [1.0], [0.0, 1.0]]}),
+        ("clustered_similarity", {"updates": [Refuses(), Refuses(), Refuses()]}),
     ],
 )
 def test_a_loss_or_an_update_that_cannot_be_names_the_client(name: str, told: dict[str, Any]) -> None:
@@ -330,6 +346,51 @@ def test_a_loss_or_an_update_that_cannot_be_names_the_client(name: str, told: di
     with pytest.raises(PauseflError, match=re.escape(f"'{asked[1]}'")):
         picker.observe(dict.fromkeys(asked, 0.2), **by_id)
     assert picker.history.round == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "words"),
+    [
+        ("oort", [1.0], "must be a number, and not of shape (1,)"),
+        ("clustered_similarity", 1.0, "must be an array (d,), and not of shape ()"),
+        ("clustered_similarity", [[1.0, 2.0]], "must be an array (d,), and not of shape (1, 2)"),
+        ("clustered_similarity", [1.0, 2.0, 3.0], "updates have 3 values, those of earlier rounds 4"),
+    ],
+)
+def test_losses_are_numbers_and_updates_keep_their_length(name: str, told: Any, words: str) -> None:
+    picker = pick(name)
+    play(picker, 1)
+    asked = picker.select(SIZES)
+    by_id = dict.fromkeys(asked, told)
+    with pytest.raises(PauseflError, match=re.escape(words)):
+        picker.observe(dict.fromkeys(asked, 0.2), losses=by_id, updates=by_id)
+    picker.observe({})
+    play(picker, 1)
+    assert picker.history.round == 4
+
+
+def test_options_have_the_pickers_own_values() -> None:
+    class Forgets(pausefl.Selector):
+        def __init__(self, forgetting: float) -> None:
+            self.forgetting = forgetting
+
+        def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+            assert self.forgetting == history.forgetting == 0.3
+            return history.candidates()[: history.n_selected]
+
+    assert len(pick(Forgets, forgetting=0.3).select(SIZES)) == M
+
+
+def test_rounds_with_nobody_new_do_not_end_profiling() -> None:
+    picker = pick("tifl", n_tiers=2)
+    picker.select([])
+    picker.observe({})
+    few = picker.ids[:M]
+    for _ in range(2):
+        picker.observe(dict.fromkeys(picker.select(few), 0.1))
+    play(picker, 9)
+    tier = dict(zip(picker.ids, picker.selector.tier.tolist(), strict=True))  # type: ignore[attr-defined]
+    assert sorted(tier.values()) == [0] * 6 + [1] * 6
 
 
 def test_nothing_happens_if_nobody_joins() -> None:

@@ -275,9 +275,9 @@ class Simulation:
         Users without budget never take part, whatever the selector returns.
         """
         may_take_part = self.ledger.may_take_part() & self.availability.sample(self.streams, t)
+        self.history.available = may_take_part
         if np.count_nonzero(may_take_part) < self.history.n_selected:
             return np.flatnonzero(may_take_part)
-        self.history.available = may_take_part
         chosen = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
         return chosen[may_take_part[chosen]]
 

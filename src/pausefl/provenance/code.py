@@ -82,17 +82,17 @@ def _file(module: str, home: Path) -> Path | None:
 
 @cache
 def _read(path: Path, module: str, shown: frozenset[str]) -> tuple[str, list[str]]:
-    """Hash of a module without the values of some names, and of the files of its folder that are no Python.
+    """Hash of a module without some attributes of classes, and of the files of its folder that are no Python.
 
     And what it imports: modules, or maybe names in them. Of what is no Python, the hash.
     """
     if path.suffix != ".py":
         return hashlib.sha256(path.read_bytes()).hexdigest(), []
     tree, imported = ast.parse(path.read_text("utf-8")), []
-    for lines in (
-        value for node in ast.walk(tree) for value in vars(node).values() if isinstance(value, list)
-    ):
-        lines[:] = [one for one in lines if not _decides_nothing(one, shown)]
+    for node in ast.walk(tree):
+        names = shown if isinstance(node, ast.ClassDef) else frozenset()
+        for lines in [value for value in vars(node).values() if isinstance(value, list)]:
+            lines[:] = [one for one in lines if not _decides_nothing(one, names)]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

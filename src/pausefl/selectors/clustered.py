@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
+from pausefl.errors import PauseflError
 from pausefl.selectors.base import Selector
 from pausefl.selectors.look import DOT, LONG_DASH_DOT, Look
 
@@ -169,9 +170,12 @@ class ClusteredBySimilarity(Selector):
         assert feedback.updates is not None
         if not len(users := feedback.senders):
             return
+        n_values, before = feedback.updates.shape[1], self.direction.shape[1]
+        if len(self.direction) and n_values != before:
+            raise PauseflError(f"updates have {n_values} values, those of earlier rounds {before}")
         if len(self.direction) == 0:
             n_users = len(history.data_size)
-            self.direction = np.zeros((n_users, feedback.updates.shape[1]), np.float32)
+            self.direction = np.zeros((n_users, n_values), np.float32)
             self.cosine = np.zeros((n_users, n_users), np.float32)
         length = np.linalg.norm(feedback.updates.astype(np.float64), axis=1, keepdims=True)
         usable = np.isfinite(length) & (length > 0)

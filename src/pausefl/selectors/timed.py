@@ -15,19 +15,19 @@ Users = NDArray[np.int64]
 class Tifl(Selector):
     """Users drawn uniformly, m from one of T tiers of similar latency (Chai et al., HPDC 2020, 4.2 to 4.4).
 
-    Profiling comes first: until every available user has taken part in a round, the users selected are drawn
-    from those who have not. L_k is the mean latency of user k up to then. Tiers stay as they are afterwards:
-    tier(k) = floor(T |{j : L_j < L_k}| / K).
+    Profiling comes first: as long as users are available who have not taken part, the users selected are
+    drawn from these. L_k is the mean latency of user k up to then, and of the n users who have taken part
+    tier(k) = floor(T |{j : L_j < L_k}| / n). Once everyone has, tiers stay as they are.
 
-    Each further round draws one of the tiers that have m available users, each as likely. If there is none, m
-    users are drawn from everyone available.
+    A round without users to profile draws one of the tiers that have m available users, each as likely. If
+    there is none, m users are drawn from everyone available.
 
     Attributes
     ----------
     n_tiers
         The number T of tiers.
     tier
-        (K,) tier of each user, from 0; empty while profiling.
+        (K,) tier of each user, from 0; empty until everyone has taken part.
     """
 
     remembered = ("tier",)
@@ -52,22 +52,22 @@ class Tifl(Selector):
         return np.sort(rng.choice(users, m, replace=False))
 
     def observe(self, feedback: Feedback, history: History) -> None:
-        """Keep the tiers once there are any."""
-        self.tier = self._tiers(history)
+        """Keep the tiers of the first round in which nobody is left to profile."""
+        if (history.participations > 0).all():
+            self.tier = self._tiers(history)
 
     def join(self, n_users: int) -> None:
         """Profile again; only new users have not taken part yet."""
         self.tier = self.tier[:0]
 
     def _tiers(self, history: History) -> Users:
-        """Tier (K,) of each user; empty while there are users to profile. Users never seen are slowest."""
-        if len(self.tier):
+        """Tier (K,) of each user; empty if there are users to profile. Users never seen are in the last."""
+        seen = history.participations > 0
+        if len(self.tier) or (history.available & ~seen).any():
             return self.tier
-        if (history.available & (history.participations == 0)).any():
-            return self.tier
-        latency = np.where(history.participations > 0, history.mean_latency, np.inf)
+        latency = np.where(seen, history.mean_latency, np.inf)
         n_faster = np.searchsorted(np.sort(latency), latency)
-        return np.asarray(self.n_tiers * n_faster // len(latency))
+        return np.minimum(self.n_tiers * n_faster // max(int(seen.sum()), 1), self.n_tiers - 1)
 
 
 class FedCs(Selector):

@@ -89,6 +89,9 @@ def test_facts_count_but_not_looks(scenario: Scenario, edit: Edit) -> None:
     rule = "class CsUcb(Selector):", "class CsUcb(Selector):\n    private = False\n"
     assert changed(scenario, edit, "selectors/cs_ucb.py", 'Look("CS-UCB", ', 'Look("Other", ') == set()
     assert changed(scenario, edit, "selectors/cs_ucb.py", *rule) == {"cs_ucb"}
+    variable = "    reward = 1.0 -", "    origin = 1.0\n    reward = origin -"  # a name of a look
+    edit("selectors/cs_ucb.py", *variable)
+    assert changed(scenario, edit, "selectors/cs_ucb.py", "origin = 1.0", "origin = 2.0") == {"cs_ucb"}
 
 
 def test_files_beside_a_module_count_with_it(edit: Edit) -> None:
