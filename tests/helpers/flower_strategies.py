@@ -17,6 +17,7 @@ from flwr.serverapp import strategy as strategies
 from flwr.supercore.task_identity import TaskIdentity
 
 import pausefl
+from pausefl import flower
 from pausefl.flower import selecting
 
 logging.getLogger("flwr").setLevel(logging.ERROR)
@@ -86,6 +87,11 @@ def bad(node: int) -> Callable[[Message], Message]:
     return reply
 
 
+def small(message: Message) -> Message:
+    """A node with few examples."""
+    return answer(message, **{"num-examples": 5})
+
+
 def main() -> None:
     found: dict[str, Any] = {}
     arguments = {"FedProx": {"proximal_mu": 0.5}, "FedAvgM": {"server_momentum": 0.9}}
@@ -102,8 +108,10 @@ def main() -> None:
         train(tifl, 1)
         tiers.add(tuple(tifl.picker.selector.tier.tolist()))
     found["tiers"] = len(tiers - {()})
-    strategy = made("fedavg")
+    strategy, warned = made("fedavg"), list[str]()
+    flower.log = lambda level, text, *words: warned.append(text % words)  # type: ignore[assignment]
     train(strategy, 2, bad(4))
+    found["warned"] = [text for text in warned if "failed" in text]
     late = made("random")
     messages = list(late.configure_train(1, ArrayRecord({"w": Array(np.zeros(3))}), ConfigRecord(), Grid()))
     other = Message(messages[0].content, dst_node_id=max(NODES) + 1, message_type="train")
@@ -112,6 +120,11 @@ def main() -> None:
     found["failed"] = [
         [node for node, seconds in one.items() if seconds is None] for one in strategy.latencies
     ]
+    first, again = made("random"), made("random")
+    train(first, 2)
+    again.picker.restore(first.picker.state())
+    sizes = [train(one, 1, small) and one.picker.history.data_size.tolist() for one in (first, again)]
+    found["guesses"] = [len(first.picker.guessed), sizes[0] == sizes[1]]
     spent = made("pause", schedule=pausefl.UniformSchedule(1.0, 1))
     found["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
     for name, make in {

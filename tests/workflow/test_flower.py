@@ -65,6 +65,12 @@ def test_derived_strategies_do_what_they_did_but_for_who_is_asked(python: Path) 
     assert [found[name] for name in ("clustered_size", "random_by_size", "clustered_similarity")] == [20] * 3
     assert found["tiers"] == 1
     assert found["failed"] == [[4, 5], [4, 5]]
+    why = {4: "its metric 'latency' is nan", 5: "an error, or nothing in time"}
+    assert sorted(found["warned"]) == sorted(
+        2 * [f"Node {node} counts as failed: {words}" for node, words in why.items()]
+    )
+    assert 0 < found["guesses"][0] < 17
+    assert found["guesses"][1]  # a picker that is restored knows which sizes are guesses
     assert found["spent"] == [3, 3, 3, 3, 3, 3, 2, 0]
     assert found["answered"] == [3, 20]
     assert found["own"] == "OwnNodes chooses its nodes itself"
