@@ -30,6 +30,20 @@ def test_only_users_who_are_there_are_asked_the_same_for_every_selector(demo: Sc
             assert len(users) == (there.sum() if selector == "fedavg" else min(3, there.sum()))
 
 
+def test_a_selector_learns_who_was_there_also_in_rounds_of_fewer_than_it_asks(demo: Scenario) -> None:
+    class Looks(pausefl.Selector):
+        def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+            return history.candidates()[: history.n_selected]
+
+        def observe(self, feedback: pausefl.Feedback, history: pausefl.History) -> None:
+            there = np.count_nonzero(history.available)
+            assert len(feedback.users) == min(there, history.n_selected)
+
+    few = world(demo, availability="random", availability_share=0.2)
+    rounds = pausefl.run(few, Looks, n_rounds=40, train=False, progress=False).rounds
+    assert {0, 1, 2, 3} == set(map(len, rounds["selection"]))
+
+
 def test_in_a_day_each_user_is_there_for_one_stretch(demo: Scenario) -> None:
     daily = world(demo, availability="daily", availability_share=0.25, day_rounds=40).network
     there = np.array([daily.make_availability().sample(Streams(0), t) for t in range(1, 121)])
