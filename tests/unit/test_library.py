@@ -243,6 +243,8 @@ def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path:
     assert table.columns[:4].tolist() == ["scenario", "selector", "seed", "round"]
     assert table.groupby(["selector", "seed"]).size().to_dict() == {("first", 0): 6, ("random", 5): 6}
     assert table["accuracy"].isna().tolist() == [False] * 6 + [True] * 6
+    other = pausefl.run(scenario, first, n_rounds=4, train=False)
+    assert pausefl.collect([runs[1], other])["round"].tolist() == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
     with pytest.raises(pausefl.PauseflError, match="no runs"):
         pausefl.collect([])
 

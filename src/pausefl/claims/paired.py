@@ -126,7 +126,8 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     Raises
     ------
     PauseflError
-        If the metric is not known, or there are no two selectors of one scenario.
+        If the metric is not known, there are no two selectors of one scenario, or two runs have the same
+        selector and seed.
     """
     if metric not in METRICS:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
@@ -137,6 +138,12 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         raise PauseflError(f"metric '{metric}' needs trained runs")
     if len({run.selector for run in runs}) < 2:
         raise PauseflError("there are no two selectors to compare")
+    by_key = dict[tuple[str, int], Run]()
+    for run in runs:
+        if (same := by_key.setdefault((run.selector, run.seed), run)) is not run:
+            raise PauseflError(
+                f"{same.name} and {run.name} are both {run.selector}, seed {run.seed}. Name one of them"
+            )
     scenario = scenario_of_job(recorded)
     found = replicates(rounds_of(runs), scenario.name, scenario.network)
     divided = measured.unit != "points" if ratio is None else ratio

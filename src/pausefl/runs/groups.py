@@ -87,7 +87,7 @@ def named_runs(groups: Iterable[Group]) -> dict[Experiment, Run]:
 
 def rounds_of_groups(groups: Iterable[Group]) -> pd.DataFrame:
     """The rounds of groups as `pausefl.runs.run.rounds_of` returns them, with their names as selectors."""
-    return joined({name: run.rounds for name, run in named_runs(groups).items()})
+    return joined((name, run.rounds) for name, run in named_runs(groups).items())
 
 
 def _line(run: Run) -> tuple[str, str]:

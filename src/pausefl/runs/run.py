@@ -237,28 +237,28 @@ def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
 
 def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:
     """Rounds of runs, at least one, one below the other: what `joined` returns."""
-    return joined({Experiment(one.scenario, one.selector, one.seed): one.rounds for one in runs})
+    return joined((Experiment(one.scenario, one.selector, one.seed), one.rounds) for one in runs)
 
 
-def joined(rounds: Mapping[Experiment, pd.DataFrame]) -> pd.DataFrame:
+def joined(runs: Iterable[tuple[Experiment, pd.DataFrame]]) -> pd.DataFrame:
     """Rounds of several runs, each with at least `ROUND_COLUMNS`, one below the other.
 
     Returns
     -------
     pandas.DataFrame
         One row a round: ``scenario``, ``selector``, ``seed``, `ROUND_COLUMNS` and `TRAINED_COLUMNS`, in the
-        order of ``rounds``. Selections are int64 arrays of user ids, times are simulated seconds, leakage is
+        order of ``runs``. Selections are int64 arrays of user ids, times are simulated seconds, leakage is
         the epsilon of what the mechanism protects (a coordinate or the update), accuracy is in [0, 1]. NaN
         where a quantity was not computed.
     """
-    lengths = [len(table) for table in rounds.values()]
-    columns: dict[str, Any] = {key: np.repeat([getattr(run, key) for run in rounds], lengths) for key in KEY}
+    names, tables = zip(*runs, strict=True)
+    lengths = [len(table) for table in tables]
+    columns: dict[str, Any] = {key: np.repeat([getattr(name, key) for name in names], lengths) for key in KEY}
     kinds: dict[str, type] = {"round": np.int64, "selection": object}
     for name in (*ROUND_COLUMNS, *TRAINED_COLUMNS):
         kind = kinds.get(name, np.float64)
         parts = [
-            table[name].to_numpy(kind) if name in table else np.full(len(table), np.nan)
-            for table in rounds.values()
+            table[name].to_numpy(kind) if name in table else np.full(len(table), np.nan) for table in tables
         ]
         columns[name] = np.concatenate(parts)
     return pd.DataFrame(columns)

@@ -72,7 +72,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
-    return joined({Experiment(scenario.name, selector, seed): rounds})
+    return joined([(Experiment(scenario.name, selector, seed), rounds)])
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:

@@ -133,6 +133,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
         pausefl.paired([run, apart], "mean_round_s").plot()
     with pytest.raises(PauseflError, match="no runs are given"):
         pausefl.paired([], "mean_round_s")
+    longer = pausefl.run(scenario, "pause", 1, n_rounds=4, train=False, progress=False)
+    with pytest.raises(PauseflError, match=r"3 rounds\) and .* both pause, seed 1\. Name one"):
+        pausefl.paired([run, apart, longer], "mean_round_s")
 
 
 def test_runs_are_given_as_themselves_or_by_their_folders(tmp_path: Path) -> None:
