@@ -167,8 +167,14 @@ def run(
         typer.echo("Already finished; nothing was run. To run it again: --force")
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
+
+        def started(rows: list[dict[str, object]]) -> None:
+            if is_finished(job, dataset, partition, out, force):  # now that no other process writes there
+                raise PauseflError(f"{out}: another process has just finished this job")
+            watcher.note(rows)
+
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
-            run_job(job, dataset, partition, out, watcher, Saving(save_every, restart), watcher.note)
+            run_job(job, dataset, partition, out, watcher, Saving(save_every, restart), started)
     typer.echo(run_report(out))
 
 
@@ -231,6 +237,7 @@ def _project(config: Path) -> Project:
 
 @app.command()
 def claims(
+    context: typer.Context,
     config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder with collected runs and studies.")] = Path("results"),
     partial: Annotated[
@@ -253,6 +260,9 @@ def claims(
 
     runs, tables = results / "collected", results / "studies"
     if published:
+        sources = {f"--{key}": context.get_parameter_source(key) for key in ("config", "results")}
+        if given := [key for key, source in sources.items() if source and source.name != "DEFAULT"]:
+            raise ConfigError(f"--published judges the published results alone: leave out {', '.join(given)}")
         config, runs, tables = Path("config/published.yaml"), PUBLISHED, PUBLISHED / "studies"
     project = _project(config)
     claimed = load_claims(file, *project.folders)

@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 
 from pausefl.data.dataset import Dataset
+from pausefl.federated import checkpoint
+from pausefl.federated.checkpoint import is_finished
 
 ROOT = Path(__file__).parents[2]
 FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
@@ -57,6 +59,11 @@ def test_data_of_another_scenario_are_refused(command: Command, digits: Dataset,
     assert "digits" in message
 
 
+def test_published_results_are_judged_in_place_of_ones_own(command: Command, tmp_path: Path) -> None:
+    asked = ["claims", "--published", "--config", "config/demo.yaml", "--results", tmp_path]
+    assert "leave out --config, --results" in refused(command(*asked))
+
+
 def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     command: Command, tmp_path: Path
 ) -> None:
@@ -96,6 +103,23 @@ def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     """Bytes and time of each file."""
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_a_run_that_another_process_has_just_finished_stays(
+    command: Command, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    asked = run_demo(out, "--no-train", "--data", prepared, "--rounds", 3)
+    assert command(*asked)[0] == 0
+    before = contents(out)
+    for more, message in (
+        (["--seed", 1], f"{out} holds the finished run of another job: seed = 0 (asked for: 1)"),
+        ([], f"{out}: another process has just finished this job"),
+    ):
+        looks = iter([lambda *_: False, is_finished])
+        monkeypatch.setattr(checkpoint, "is_finished", lambda *job, looks=looks: next(looks)(*job))
+        assert message in refused(command(*asked, *more))
+    assert contents(out) == before
 
 
 def test_a_finished_run_is_made_again_only_when_asked(
