@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scenarios import configuration, row
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from pausefl.bandit.rewards import REWARDS
 from pausefl.cli import app
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated.runnable import trains_alike
 from pausefl.privacy import SCHEDULES
 from pausefl.provenance import code, job_code
 from pausefl.selectors import SELECTORS
@@ -57,6 +59,11 @@ class Unfinished(Selector):
 class SpeedAndPrivacy(AverageReward):
     def scores(self, history):
         return self.gamma * history.privacy / history.n_selected
+
+
+class Slow(SpeedAndPrivacy):
+    def delay(self, history, selection):
+        return 0.5
 
 
 class Short(AverageReward):
@@ -249,6 +256,22 @@ def test_a_reward_of_ones_own_decides_what_selectors_choose() -> None:
     assert not own.rounds.equals(other.rounds)
     assert own.summary["scenario"]["reward"]["name"] == "mine:SpeedAndPrivacy"
     assert own.summary["code_hash"] != same.summary["code_hash"] == other.summary["code_hash"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_reward_of_ones_own_may_take_time() -> None:
+    scenarios = [
+        pausefl.change(
+            pausefl.load_scenario("demo_small"), {"reward.name": name, "training.time_horizon_s": 2}
+        )
+        for name in ("mine:Slow", "mine:SpeedAndPrivacy", "r1")
+    ]
+    slow, same = (
+        pausefl.run(one, "pause", n_rounds=1, train=False, progress=False).rounds for one in scenarios[:2]
+    )
+    np.testing.assert_allclose(slow["latency_s"], same["latency_s"] + 0.5)
+    assert trains_alike(scenarios[0], scenarios[2])
+    assert not trains_alike(scenarios[2], scenarios[0])  # its rounds last longer
 
 
 def test_an_edit_of_ones_own_module_makes_other_code_of_what_uses_it_alone(folder: Path) -> None:

@@ -41,11 +41,14 @@ def trains_alike(scenario: Scenario, other: Scenario) -> bool:
     """Whether jobs of a scenario, of selectors that do not look at the reward, train as those of another do.
 
     They do if the two differ in `NOT_TRAINED` alone, and the other's runs have all their rounds: its horizon
-    comes no earlier, and its rounds last no longer, since overlaps cost no time there.
+    comes no earlier, and its rounds last no longer, since overlaps cost no time there and its reward is none
+    of a user's own.
     """
     apart = differing(scenario.job_settings(), other.job_settings())
     within = other.training.horizon == math.inf or (
-        scenario.training.horizon <= other.training.horizon and not other.reward.overlap_latency
+        scenario.training.horizon <= other.training.horizon
+        and not other.reward.overlap_latency
+        and ":" not in other.reward.name
     )
     return within and not any(not_within(key, NOT_TRAINED) for key in apart)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl import hashing
-from pausefl.errors import PauseflError
+from pausefl.errors import DataError, PauseflError
 from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
@@ -201,11 +201,15 @@ def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     if not len(users):
         return time == 0
     streams = Streams(summary["seed"])
-    latency = network.make_latency().sample(streams, 1)
+    try:
+        latency = network.make_latency().sample(streams, 1)
+    except DataError:  # its file of latencies is not here
+        return True
     failed = network.make_failures().sample(streams, 1)
     slowest = float(np.where(failed, network.round_latency_max or np.nan, latency)[users].max())
-    # R2 adds time for users of the same cluster.
-    delay = summary["scenario"]["reward"].get("overlap_latency") or 0.0
+    # R2 adds time for users of the same cluster; what a reward of one's own adds, its code alone knows.
+    reward = summary["scenario"]["reward"]
+    delay = math.inf if ":" in reward["name"] else reward.get("overlap_latency") or 0.0
     longest = min(slowest, network.round_latency_max or math.inf)
     return longest * (1 - 1e-6) <= time <= longest * (1 + 1e-6) + delay * len(users)
 
