@@ -12,6 +12,7 @@ other versions of the libraries, or on another kind of processor, last digits ma
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,9 +37,9 @@ from pausefl.files import path_of
 from pausefl.library import data_of_job
 from pausefl.plugins import arguments
 from pausefl.provenance import hardware, versions
-from pausefl.runs.collected import LINES, Collected, Key, read_run
+from pausefl.runs.collected import FILES, Collected, Key, read_run
 from pausefl.runs.differences import difference, first_differences
-from pausefl.runs.run import ROUND_COLUMNS, read_folder
+from pausefl.runs.run import ROUND_COLUMNS, TRAINED_COLUMNS, read_folder
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
 from pausefl.settings.dotted_keys import differing
@@ -55,11 +56,14 @@ OTHERWISE = 0.05
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
     """Yield a line for each published run that is damaged, or not as replayed.
 
-    ``tell`` gets how many runs each scenario has.
+    ``tell`` gets how many runs each scenario has. `PauseflError` if there are no runs.
     """
-    for path in sorted(published.glob(f"*/{LINES}")):
+    folders = sorted({path.parent for name in FILES for path in published.glob(f"*/{name}")})
+    if not folders:
+        raise PauseflError(f"there are no runs in {published}")
+    for folder in folders:
         try:
-            there, scenario = Collected(path.parent), load_scenario(path.parent.name, scenarios)
+            there, scenario = Collected(folder), load_scenario(folder.name, scenarios)
             tell(f"{scenario.name}: {len(there.summaries)} runs")
         except PauseflError as error:
             yield str(error)
@@ -196,6 +200,9 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
         run_job(job, data, partition, Path(folder))
         again = read_folder(Path(folder))
     same = rounds.iloc[: len(again.rounds)].reset_index(drop=True)
+    if len(same) < len(rounds):  # of fewer rounds the last is evaluated, whatever its number
+        left = [name for name in TRAINED_COLUMNS if name in same and math.isnan(same[name].iloc[-1])]
+        again.rounds.loc[same.index[-1], left] = math.nan
     found = [_apart(again.rounds, same)]
     if len(again.rounds) == len(rounds):
         found.append(_apart(again.ledger, published.ledger))
@@ -216,9 +223,8 @@ def _apart(new: pd.DataFrame, old: pd.DataFrame) -> str:
         text, a, b = f"{column} from {new.columns[0]} {new.iloc[row, 0]!s} on", new[column], old[column]
         if a.dtype.kind == b.dtype.kind == "f":
             both = a.notna() & b.notna()
-            if (apart := (a - b)[both].abs().max()) == 0:
-                continue  # of fewer rounds the last is evaluated, whatever its number
-            text += f", by at most {apart:.3g}"
+            if (apart := (a - b)[both].abs().max()) > 0:
+                text += f", by at most {apart:.3g}"
         found.append(text)
     return "; ".join(found)
 

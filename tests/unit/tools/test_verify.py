@@ -112,6 +112,12 @@ def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
     assert f"{NAME}/pause/seed-0: column latency_s differs in round 7" in done.output
+    (published / NAME / "runs.jsonl").unlink()
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, "runs.jsonl: no such file" in done.output) == (1, True)
+    shutil.rmtree(published / NAME)
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, f"there are no runs in {published}" in done.output) == (1, True)
 
 
 @pytest.mark.parametrize("selector", ["pause", "clustered_similarity", "power_of_choice"])
@@ -138,7 +144,13 @@ def test_own_published_runs_are_replayed_and_trained_too(
     assert found(published) == []
     name, raw = published / demo.name / "random/seed-0", RawData(tmp_path, False, {})
     assert [trained_again(name, SCENARIOS, raw, n) for n in (None, 2)] == ["", ""]
-    rounds = run.rounds.assign(accuracy=run.rounds["accuracy"] + 0.25)
+    accuracy = run.rounds["accuracy"]
+    rounds = run.rounds.assign(accuracy=accuracy.where(run.rounds["round"] != 2))
+    write([Run(rounds, run.ledger, run.summary | {"digests": {}})], published / demo.name)
+    differ, shorter = (trained_again(name, SCENARIOS, raw, n) for n in (None, 2))
+    assert differ.startswith("accuracy from round 2 on (trained on")
+    assert shorter == ""  # of fewer rounds the last is evaluated
+    rounds = run.rounds.assign(accuracy=accuracy + 0.25)
     trainer = {"hardware": {"processor": "another processor"}, "versions": {"torch": "2.0"}}
     for more, where in (
         ({}, run.summary["hardware"]["processor"]),
