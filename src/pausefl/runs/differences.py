@@ -2,7 +2,7 @@
 
 ``python -m pausefl.runs.differences OLD NEW`` prints one line for each file that differs and exits with 1
 if there is any. Files of only one folder are listed too. Hashes of code, texts of captions and notes, and
-whatever says how long a run took do not count.
+whatever says how a run went, as times and memory, do not count.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ import pandas as pd
 from pausefl.settings.dotted_keys import differing
 
 #: Files of results that are compared, by suffix; reports, logs and PDF files hold nothing else.
-_SUFFIXES = (".csv", ".parquet", ".json", ".png")
+_SUFFIXES = (".csv", ".parquet", ".json", ".jsonl", ".png")
 
 #: Keys of JSON files that may change while all numbers stay.
-_UNCOUNTED = {"code_hash", "code_hashes", "caption", "notes", "titles", "title", "code", "versions"}
+_UNCOUNTED = {
+    *("code_hash", "code_hashes", "caption", "notes", "titles", "title", "code", "versions"),
+    *("timings_s", "peak_memory_bytes", "resumed_from_rounds"),
+}
 
 
 def first_differences(old: pd.DataFrame, new: pd.DataFrame, rtol: float = 0.0) -> dict[str, int]:
@@ -80,9 +83,14 @@ def _tables(old: Path, new: Path) -> str:
 
 
 def _documents(old: Path, new: Path) -> str:
-    """The first keys whose values differ between two JSON files."""
-    keys = list(differing(*({"": _keyed(json.loads(path.read_text("utf-8")))} for path in (old, new))))
+    """The first keys whose values differ between two files of JSON, or of JSON lines, by their number."""
+    keys = list(differing(*({"": _keyed(_read(path))} for path in (old, new))))
     return f"{len(keys)} values differ: {', '.join(key[1:] for key in keys[:5])}" if keys else ""
+
+
+def _read(path: Path) -> Any:
+    text = path.read_bytes()
+    return list(map(json.loads, text.splitlines())) if path.suffix == ".jsonl" else json.loads(text)
 
 
 def _keyed(value: Any) -> Any:
@@ -105,7 +113,13 @@ def _pictures(old: Path, new: Path) -> str:
     return f"{100 * share:.2f} % of the pixels differ" if share else ""
 
 
-_COMPARE = {".csv": _tables, ".parquet": _tables, ".json": _documents, ".png": _pictures}
+_COMPARE = {
+    ".csv": _tables,
+    ".parquet": _tables,
+    ".json": _documents,
+    ".jsonl": _documents,
+    ".png": _pictures,
+}
 
 
 if __name__ == "__main__":

@@ -26,8 +26,15 @@ def results(folder: Path, accuracy: float = 0.5, code: str = "a", shade: int = 0
     folder.mkdir()
     pd.DataFrame({"round": [1, 2], "accuracy": [0.1, accuracy]}).to_csv(folder / "summary.csv", index=False)
     pd.DataFrame({"accuracy": [accuracy, np.nan]}).to_parquet(folder / "rounds.parquet")
-    metadata = {"seeds": [0, 1], "code_hash": code, "scenario": {"accuracy": accuracy, "title": code}}
+    metadata = {
+        "seeds": [0, 1],
+        "code_hash": code,
+        "timings_s": code,
+        "scenario": {"accuracy": accuracy, "title": code},
+    }
     (folder / "figure.json").write_text(json.dumps(metadata), encoding="utf-8")
+    lines = [{"seed": 0, "digest": accuracy, "timings_s": {"total": code}, "peak_memory_bytes": code}]
+    (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     Image.fromarray(np.full((2, 2, 3), shade, np.uint8)).save(folder / "figure.png")
     return folder
 
@@ -39,7 +46,7 @@ def test_equal_results_have_no_differences_whatever_code_made_them(tmp_path: Pat
 @pytest.mark.parametrize(
     ("change", "files"),
     [
-        ({"accuracy": np.nextafter(0.5, 1)}, ["figure.json", "rounds.parquet", "summary.csv"]),
+        ({"accuracy": np.nextafter(0.5, 1)}, ["figure.json", "rounds.parquet", "runs.jsonl", "summary.csv"]),
         ({"shade": 1}, ["figure.png"]),
     ],
 )
@@ -50,9 +57,11 @@ def test_every_file_that_differs_is_named(tmp_path: Path, change: dict[str, floa
 
 def test_a_file_of_one_folder_only_is_named(tmp_path: Path) -> None:
     old, new = results(tmp_path / "old"), results(tmp_path / "new")
+    (new / "runs.jsonl").unlink()
     (new / "summary.csv").unlink()
     (new / "more.csv").write_text("a\n", encoding="utf-8")
-    assert list(differences(old, new)) == [f"more.csv: only in {new}", f"summary.csv: only in {old}"]
+    gone = [f"{name}: only in {old}" for name in ("runs.jsonl", "summary.csv")]
+    assert list(differences(old, new)) == [f"more.csv: only in {new}", *gone]
 
 
 @pytest.mark.parametrize(("column", "value"), [("selection", [0, 1]), ("reward", 1.0 + 2**-52), ("round", 9)])
