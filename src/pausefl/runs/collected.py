@@ -185,7 +185,8 @@ def _part(folder: Path) -> tuple[Collected | None, Key]:
     seed = None if folder.is_dir() else _SEED.fullmatch(folder.name)
     if seed is None:
         return None, ("", 0)
-    return collected_in(folder.parents[1]), (from_folder(folder.parent.name), int(seed[1]))
+    place = (folder if folder.parent.name else folder.absolute()).parent  # its name is that of the selector
+    return collected_in(place.parent), (from_folder(place.name), int(seed[1]))
 
 
 def read_runs(folders: Mapping[Experiment, Path]) -> Runs:

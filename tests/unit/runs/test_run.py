@@ -94,3 +94,24 @@ def test_another_leakage_is_refused(run: Path) -> None:
     rounds.assign(leakage_max=rounds["leakage_max"] * 0.99).to_parquet(path)
     with pytest.raises(PauseflError, match="differ in the largest leakage"):
         read_run(run)
+
+
+def test_a_run_is_read_without_its_file_of_latencies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lat.csv").write_text("user,mean,std\n" + "".join(f"{user},1,0.1\n" for user in range(12)), "utf-8")
+    none = dict.fromkeys(("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std"))
+    network = none | {"latency": "measured", "latency_file": "lat.csv"}
+    scenario = changed(pausefl.load_scenario("demo_small"), network=network)
+    pausefl.run(scenario, "random", n_rounds=2, train=False, progress=False).save("run")
+    Path("lat.csv").unlink()
+    assert len(pausefl.read_run("run").rounds) == 2
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PauseflError, match=r"rounds\.parquet is missing"):
+        pausefl.read_run("seed-9")
+    monkeypatch.chdir(RUNS.parent)
+    assert pausefl.read_run("mnist_small_authors/pause/seed-0").seed == 0
