@@ -43,6 +43,7 @@ from pausefl.selectors.making import class_of, name_of
 from pausefl.settings import RawData, Scenario
 from pausefl.settings.dotted_keys import with_values
 from pausefl.streams import Streams
+from pausefl.training.settings import MOST_ROUNDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -182,6 +183,8 @@ def run(
     for key, value, least in (("seed", seed, 0), ("n_rounds", rounds, 1), ("n_threads", n_threads, 1)):
         if not isinstance(value, int | np.integer) or not least <= value < 2**63:
             raise ConfigError(f"{key} = {value!r} must be an integer of at least {least}")
+    if rounds > MOST_ROUNDS:
+        raise ConfigError(f"n_rounds = {rounds} must be at most {MOST_ROUNDS}")
     if isinstance(selector, str):
         if name is not None:
             raise ConfigError(f"name is for selectors of your own; '{selector}' is registered under its name")
@@ -189,7 +192,7 @@ def run(
     else:
         given = _named(selector, name)
         job_name = next(iter(given))
-    job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, n_threads)
+    job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, int(n_threads))
     with tempfile.TemporaryDirectory() as folder, SELECTORS.including(given):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))

@@ -243,7 +243,9 @@ def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path:
     assert table.columns[:4].tolist() == ["scenario", "selector", "seed", "round"]
     assert table.groupby(["selector", "seed"]).size().to_dict() == {("first", 0): 6, ("random", 5): 6}
     assert table["accuracy"].isna().tolist() == [False] * 6 + [True] * 6
-    other = pausefl.run(scenario, first, n_rounds=4, train=False)
+    other = pausefl.run(scenario, first, n_rounds=np.int64(4), n_threads=np.int64(1), train=False)
+    with pytest.raises(ConfigError, match="n_rounds = 10000001 must be at most 10000000"):
+        pausefl.run(scenario, first, n_rounds=10**7 + 1, train=False)
     assert pausefl.collect([runs[1], other])["round"].tolist() == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
     with pytest.raises(pausefl.PauseflError, match="no runs"):
         pausefl.collect([])
@@ -270,6 +272,9 @@ def test_scenarios_by_name_from_a_file_and_changed(tmp_path: Path, monkeypatch: 
         pausefl.change("demo_small", {})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="Did you mean 'demo_small'"):
         pausefl.load_scenario("demo_smal")
+    file.rename("a-few.yaml")
+    with pytest.raises(ConfigError, match=r"'a-few\.yaml': a scenario needs a name of letters, digits and"):
+        pausefl.load_scenario("a-few.yaml")
     with pytest.raises(ConfigError, match=r"no scenario file none\.yaml"):
         pausefl.load_scenario("none.yaml")
 

@@ -78,7 +78,9 @@ def read_scenario(name: str, *folders: Path) -> Scenario:
     path = scenario_file(name, *folders)
     if path is None:
         check_folder(folders[0])
-        raise ConfigError(f"unknown scenario '{name}'. {suggest(name, scenario_names(*folders))}")
+        if name in (known := scenario_names(*folders)):
+            raise ConfigError(f"'{name}.yaml': a scenario needs a name of letters, digits and underscores")
+        raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known)}")
     files = [(path, read_text(path))]
     if "base" in (document := _parse(*files[0])):
         base, known = document["base"], scenario_names(*folders)
