@@ -122,7 +122,7 @@ class World:
     def simulate(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
         """Write a run of the selection study of the scenario ``s``."""
         rounds = untrained(20, round_s, leakage)
-        self.simulated.append(joined({Experiment("s", selector, seed): rounds}))
+        self.simulated.append(joined([(Experiment("s", selector, seed), rounds)]))
         folder = self.folder / "studies" / "selection_s"
         folder.mkdir(parents=True, exist_ok=True)
         pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")
