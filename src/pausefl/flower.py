@@ -146,8 +146,9 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                 else:
                     kept.append(reply)
                     latency[node], sizes[node], told[node] = seconds, max(int(size), 1), own
-            for node in why.keys() - latency.keys():
-                log(WARNING, "Node %s counts as failed: %s", node, why[node])
+            for node, reason in why.items():
+                if node not in latency:
+                    log(WARNING, "Node %s counts as failed: %s", node, reason)
             picker.resize(sizes)
             picker.guessed.difference_update(sizes)
             picker.resize(dict.fromkeys(picker.guessed, self._mean_size()))

@@ -347,7 +347,7 @@ class Picker:
     def _told(
         self, what: str, by_id: Mapping[Hashable, Any] | None, ids: list[Hashable], kind: Any, n_axes: int
     ) -> Any:
-        """What the clients who answered told: each a number, (a,), or as many numbers, (a, d)."""
+        """What the a clients who answered told: (a,) numbers, or (a, d) with one axis each."""
         if missing := [one for one in ids if one not in (by_id or {})]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
         try:

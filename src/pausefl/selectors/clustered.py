@@ -171,12 +171,12 @@ class ClusteredBySimilarity(Selector):
         if not len(users := feedback.senders):
             return
         n_values, before = feedback.updates.shape[1], self.direction.shape[1]
-        if len(self.direction) and n_values != before:
-            raise PauseflError(f"updates have {n_values} values, those of earlier rounds {before}")
         if len(self.direction) == 0:
             n_users = len(history.data_size)
             self.direction = np.zeros((n_users, n_values), np.float32)
             self.cosine = np.zeros((n_users, n_users), np.float32)
+        elif n_values != before:
+            raise PauseflError(f"updates have {n_values} values, those of earlier rounds {before}")
         length = np.linalg.norm(feedback.updates.astype(np.float64), axis=1, keepdims=True)
         usable = np.isfinite(length) & (length > 0)
         direction = np.where(usable, feedback.updates / np.where(usable, length, 1.0), 0.0)
