@@ -18,7 +18,7 @@ from pausefl.plugins import arguments, missing
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.selectors import SELECTORS, Selector
-from pausefl.selectors.making import class_of, name_of, selector_from
+from pausefl.selectors.making import TRUTHS, class_of, name_of, selector_from
 from pausefl.selectors.settings import SelectionSettings
 from pausefl.streams import Streams
 
@@ -254,8 +254,14 @@ class Picker:
         for one, share in zip(data_size, qualities, strict=True):
             if not isinstance(share, NUMBER) or not 0 <= share <= 1:
                 raise ConfigError(f"quality of client {one!r} = {share!r} must be from 0 to 1")
+        n_clients = len(self.ids) + len(data_size)
+        for truth in TRUTHS:
+            if truth in self.options and np.size(self.options[truth]) < n_clients:
+                raise ConfigError(
+                    f"{truth} must have a value of each of the {n_clients} clients, in the order in which they join"
+                )
         if self.ids and data_size:
-            self.selector.join(len(self.ids) + len(data_size))
+            self.selector.join(n_clients)
         self.index |= {one: len(self.ids) + i for i, one in enumerate(data_size)}
         self.ids += data_size
         self.history.join(np.array(sizes, np.int64), np.array(qualities), np.array(clusters, np.int64))

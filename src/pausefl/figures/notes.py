@@ -15,6 +15,7 @@ from pausefl.runs.collected import run_folder
 from pausefl.runs.run import Run
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings import Experiment, Scenario
+from pausefl.settings.dotted_keys import at
 
 #: Most differences that a sentence tells.
 _MOST_LISTED = 6
@@ -46,9 +47,7 @@ def scale_note(scenario: Scenario) -> str:
     own = scenario.scale == "own"
     settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
-        new: Any = settings
-        for part in key.split("."):
-            new = (new or {}).get(part)
+        new = at(settings, key)
         whose = "" if parts else "base: " if own else "papers: "
         parts.append(f"{key} = {_plain(new)} ({whose}{_plain(old)})")
     if len(parts) > _MOST_LISTED:

@@ -2,7 +2,7 @@
 
 ``python -m pausefl.runs.differences OLD NEW`` prints one line for each file that differs and exits with 1
 if there is any. Files of only one folder are listed too. Hashes of code, texts of captions and notes, and
-whatever says how a run went, as times and memory, do not count.
+whatever says how and where a run went, as times, memory and the machine, do not count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUFFIXES = (".csv", ".parquet", ".json", ".jsonl", ".png")
 #: Keys of JSON files that may change while all numbers stay.
 _UNCOUNTED = {
     *("code_hash", "code_hashes", "caption", "notes", "titles", "title", "code", "versions"),
-    *("timings_s", "peak_memory_bytes", "resumed_from_rounds"),
+    *("timings_s", "peak_memory_bytes", "resumed_from_rounds", "hardware"),
 }
 
 

@@ -20,6 +20,9 @@ from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector, Users
 from pausefl.selectors.settings import BESIDES, SelectionSettings, unknown_argument
 
+#: What a selector may know of each user by definition, and what it is in a simulation.
+TRUTHS = {"speeds": expected_speeds, "mean_latency": mean_latencies}
+
 
 def fault(returned: Any, history: History, facts: type[Selector], any_number: bool = False) -> str:
     """What is wrong with what a selector returned, in words that follow "returned"; empty if nothing is."""
@@ -151,9 +154,9 @@ def make_selector(
     """A selector for the sections of a scenario, from what `selector_from` makes one of."""
     part = SELECTORS.find(name)
     values = {**vars(selection), **vars(network), "reward": reward.make()}
-    for name_of_truth, law in (("speeds", expected_speeds), ("mean_latency", mean_latencies)):
-        if name_of_truth in arguments(part):
-            values[name_of_truth] = law(network)
+    for truth, law in TRUTHS.items():
+        if truth in arguments(part):
+            values[truth] = law(network)
     return selector_from(name, part, values)
 
 

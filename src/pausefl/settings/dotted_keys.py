@@ -58,8 +58,21 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
             place = place[section]
         place[last] = value
     changed = Scenario.read(document, origin)
-    found = replaced(scenario.job_settings(), changed.job_settings())
-    return changed.model_copy(update={"changed": found}) if found else scenario
+    old, new = scenario.job_settings(), changed.job_settings()
+    if not (found := replaced(old, new)):
+        return scenario
+    earlier = {key: was for key, was in scenario.changed.items() if _plain(at(new, key)) != _plain(was)}
+    back = scenario.changed.keys() - earlier.keys()
+    found = {key: was for key, was in found.items() if key not in back} | earlier
+    return changed.model_copy(update={"changed": found})
+
+
+def at(settings: Mapping[str, Any], key: str) -> Any:
+    """What nested settings have at a dotted key; None if they lack it."""
+    found: Any = settings
+    for part in key.split("."):
+        found = (found or {}).get(part)
+    return found
 
 
 def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

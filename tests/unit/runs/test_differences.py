@@ -33,7 +33,7 @@ def results(folder: Path, accuracy: float = 0.5, code: str = "a", shade: int = 0
         "scenario": {"accuracy": accuracy, "title": code},
     }
     (folder / "figure.json").write_text(json.dumps(metadata), encoding="utf-8")
-    lines = [{"seed": 0, "digest": accuracy, "timings_s": {"total": code}, "peak_memory_bytes": code}]
+    lines = [{"seed": 0, "digest": accuracy, "timings_s": {"total": code}, "hardware": {"processor": code}}]
     (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     Image.fromarray(np.full((2, 2, 3), shade, np.uint8)).save(folder / "figure.png")
     return folder

@@ -54,6 +54,14 @@ def test_settings_are_replaced_by_dotted_key_whatever_their_order(mnist: Scenari
     assert changed.changed == dict(zip((text.split("=")[0] for text in texts), before, strict=True))
 
 
+def test_what_was_changed_twice_says_what_was_there_first(mnist: Scenario) -> None:
+    once = with_changes(mnist, ["network.n_users=10", "network.n_selected=4"])
+    twice = with_changes(once, ["network.n_users=20", "training.n_rounds=7"])
+    assert twice.changed == {"network.n_users": 300, "network.n_selected": 15, "training.n_rounds": 300}
+    back = with_changes(twice, ["network.n_users=300"])
+    assert back.changed == {"network.n_selected": 15, "training.n_rounds": 300}
+
+
 def test_a_section_can_go_or_come(mnist: Scenario) -> None:
     without = with_changes(mnist, ["privacy=null", "reward.gamma=0"])
     assert without.privacy is None
