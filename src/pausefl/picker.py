@@ -258,7 +258,7 @@ class Picker:
         for truth in TRUTHS:
             if truth in self.options and np.size(self.options[truth]) < n_clients:
                 raise ConfigError(
-                    f"{truth} must have a value of each of the {n_clients} clients, in the order in which they join"
+                    f"{truth} must have a value of each of the {n_clients} clients, in the order of joining"
                 )
         if self.ids and data_size:
             self.selector.join(n_clients)

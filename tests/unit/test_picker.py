@@ -284,7 +284,7 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: pick("pause", exploitation=-2), r"'pause': exploitation = -2 must be greater than 0"),
         (lambda: Picker("tifl", SIZES, M, FLOOR, TIMEOUT), "selector 'tifl' needs n_tiers"),
         (lambda: Picker("genie", SIZES, M, FLOOR, TIMEOUT), "selector 'genie' needs speeds"),
-        (lambda: pick("genie", speeds=[0.5]), f"speeds must have a value of each of the {len(SIZES)} clients"),
+        (lambda: pick("genie", speeds=[0.5]), f"speeds must have a value of each of the {K} clients"),
         (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),
         (lambda: Picker("random", SIZES, M, 0.0, TIMEOUT), r"latency_floor = 0\.0 must be above 0"),
         (lambda: Picker("random", SIZES, float("nan"), FLOOR, TIMEOUT), "n_selected = nan must be"),
