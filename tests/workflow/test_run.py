@@ -60,6 +60,8 @@ SHOWN = {"figures": 5, "tables": 1, "report": 1}
 
 
 def test_an_edit_reruns_what_depends_on_it(copy: Checkout) -> None:
+    copy.edit("src/pausefl/data/sources/digits.py", 'origin = "handwritten', 'origin = "hand-written')
+    assert copy.planned() == {"report": 1}  # which says where the data came from
     copy.edit("src/pausefl/figures/spending.py", '"linewidth": 1.6', '"linewidth": 1.7')
     assert copy.planned() == {"figures": 1, "report": 1}
     copy.edit("src/pausefl/selectors/pause.py", "return pivot_and_fill(", "return +pivot_and_fill(")

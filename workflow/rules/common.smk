@@ -1,4 +1,5 @@
 # The configuration, checked before anything runs, and the functions that the rules share.
+import hashlib
 import os
 from pathlib import Path
 
@@ -86,6 +87,11 @@ def code_of(script, *modules, parts=None):
     `parts` are the selectors, models and so on that it uses; without, it may use all of them.
     """
     return code_hash(Path(workflow.source_path(f"../scripts/{script}.py")), *modules, parts=parts)
+
+
+def digest_of(value):
+    """Hash of a parameter's value: Snakemake compares plain values alone, and takes any other for unchanged."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
 
 
 wildcard_constraints:

@@ -50,6 +50,7 @@ rule report:
     threads: 2
     params:
         parts=lambda w: report_parts.parts(W, w.report),
+        digest=lambda w: digest_of(report_parts.parts(W, w.report)),
         code=code_of("report"),
     script:
         "../scripts/report.py"

@@ -23,9 +23,9 @@ with logged(snakemake.log[0]):
     about = origin({key: run for name in names for key, run in runs[name].items()}, shown[0]["folder"])
     figure = overview.plot({name: rounds[name] for name in names})
     save(figure, Path(output.png).with_suffix(""), about | {"scenarios": names, "notes": []})
-    curves = [read_table(Path(folder) / questions.CURVES) for folder in snakemake.input.curves]
+    curves = {one.name: read_table(one / questions.CURVES) for one in map(Path, snakemake.input.curves)}
     logs = questions.logs(snakemake.params.logged)
-    answers = questions.answers(rounds, curves[0] if curves else None, logs)
+    answers = questions.answers(rounds, curves, logs)
     paths = Path(output.text).with_suffix(".csv"), Path(output.text), Path(output.charts)
     with replacing(*paths) as (to_csv, to_text, to_charts):
         answers.to_csv(to_csv, index=False)

@@ -3,14 +3,13 @@
 from pausefl.workflow.step import logged
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from pausefl.files import write_text
 from pausefl.report.page import render
 
 with logged(snakemake.log[0]):
-    out, ledger = (Path(file).resolve() for file in (snakemake.output[0], snakemake.input.ledger))
+    out, ledger = Path(snakemake.output[0]).resolve(), Path(snakemake.input.ledger).read_text("utf-8")
     # If a storage has the results, these are copies in another folder.
     os.chdir(str(snakemake.input[0]).partition("results/")[0] or ".")
-    write_text(out, render(replace(snakemake.params.parts, ledger=str(ledger)), snakemake.threads))
+    write_text(out, render(snakemake.params.parts, ledger, snakemake.threads))

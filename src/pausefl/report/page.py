@@ -53,9 +53,11 @@ _NUMBERS = {
 }
 
 
-def render(parts: ReportParts, n_threads: int = 1) -> str:
-    """HTML of a report; the same results give the same bytes, whatever the number of threads."""
-    ledger = Path(parts.ledger).read_text("utf-8")
+def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
+    """HTML of a report, with the ledger of deviations (Markdown).
+
+    The same results give the same bytes, whatever the number of threads.
+    """
     linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
     title, introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 2)
     sections = sections_of(parts)

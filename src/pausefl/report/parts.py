@@ -55,5 +55,3 @@ class ReportParts:
     checks: str
     #: Paths of the picture and the questions that open the page; none of a report of less than all.
     overview: Sequence[str]
-    #: Path of the deviation ledger.
-    ledger: str

@@ -28,8 +28,9 @@ from pausefl.settings import Scenario, load_scenario
 LOG = "authors' log"
 SOURCES = (AS_WRITTEN, AS_RUN, LOG)
 
-#: The study whose runs are longer than the papers', its file, and its setting of the number of rounds.
-LONG_RUNS, CURVES, N_ROUNDS = "mnist_knobs", "curves.parquet", "training.n_rounds"
+#: The studies with runs longer than the papers', their file, and their setting of the number of rounds.
+LONG_RUNS = {AS_WRITTEN: "mnist_knobs", AS_RUN: "mnist_long_as_run"}
+CURVES, N_ROUNDS = "curves.parquet", "training.n_rounds"
 
 #: Up to which distance from 1 two mean rounds count as equal.
 CLOSE = 0.03
@@ -144,7 +145,9 @@ def logs(scenarios: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
 
 
 def answers(
-    rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None, logs: Mapping[str, pd.DataFrame]
+    rounds: Mapping[str, pd.DataFrame],
+    curves: Mapping[str, pd.DataFrame],
+    logs: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """The numbers that there are.
 
@@ -153,7 +156,7 @@ def answers(
     rounds
         Rounds of all runs (`pausefl.runs.run.rounds_of`) by scenario, of those of `scenarios` that ran.
     curves
-        The table `CURVES` of the study `LONG_RUNS`, if there is one.
+        The table `CURVES` of the studies `LONG_RUNS` that there are, by the name of the study.
     logs
         Rounds of the authors' logs (`logs`).
 
@@ -180,7 +183,7 @@ def read(path: Path) -> pd.DataFrame:
 def _by_source(
     question: Question,
     rounds: Mapping[str, pd.DataFrame],
-    curves: pd.DataFrame | None,
+    curves: Mapping[str, pd.DataFrame],
     logs: Mapping[str, pd.DataFrame],
 ) -> Iterator[tuple[str, Answer]]:
     """Yield sources and their answers to a question."""
@@ -195,9 +198,11 @@ def _by_source(
         found[LOG] = log if log is not None and log.of else None
     elif question.name == "agreement":
         found = {AS_WRITTEN: _agreement(rounds, logs, ""), AS_RUN: _agreement(rounds, logs, "_as_run")}
-    elif curves is not None:
-        ends = long_ends(curves, "pause")
-        found[AS_WRITTEN] = Answer(*estimate(100 * ends), len(ends), len(ends))
+    else:
+        for source, study in LONG_RUNS.items():
+            if study in curves:
+                ends = long_ends(curves[study], "pause")
+                found[source] = Answer(*estimate(100 * ends), len(ends), len(ends))
     yield from ((source, answer) for source, answer in found.items() if answer is not None)
 
 

@@ -39,6 +39,7 @@ from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 #: What is measured without training: what the figure calls it, with an arrow to what is better, and how it
 #: writes that of the scenario.
@@ -354,15 +355,18 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
 
 
 def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
-    """Accuracy against time, against each setting, and what variants change of it against time.
+    """Accuracy against time, against each setting, and what variants, if there are any, change of it in time.
 
     ``summary`` is that of `compare`; ``usual`` has the value of each setting in the scenario.
     """
     curves = curves.assign(percent=100 * curves["accuracy"])
     knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
-    n_rows = math.ceil((2 + len(knobs)) / 2)
-    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows)
-    axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
+    ours = curves[curves["selector"] == first]
+    varied = bool((ours["knob"] == VARIANTS).any())
+    n_panels = 1 + len(knobs) + varied
+    n_rows = math.ceil(n_panels / 2)
+    figure, grid = new_panels((n_rows, min(n_panels, 2)), 0.3 + 2.3 * n_rows)
+    axes, *of_knobs = grid.flat[: 1 + len(knobs)]
     longest = curves.nlargest(1, "round").iloc[0]
     own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
     bands = bands_of(own, "percent", "elapsed_s")
@@ -371,28 +375,36 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     for axes, knob in zip(of_knobs, knobs, strict=True):
         _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
         axes.set(xlabel=_called(knob), title=f"When {look_of(first).label} ends")
-    lines.append(axes.axvline(np.nan, **_USUAL))
-    labels.append("Value of the scenario")
+    if knobs:
+        lines.append(of_knobs[0].axvline(np.nan, **_USUAL))
+        labels.append("Value of the scenario")
     for axes in (grid[0, 0], *of_knobs):
         axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
-    ours = curves[curves["selector"] == first]
-    whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
-    without = ours[ours["knob"] == VARIANTS]
-    of_variants = without.groupby("value", sort=False)
-    for dashes, color, (name, own) in zip(_DASHES, _VARIANT_COLORS, of_variants, strict=False):
-        curve = bands_of(own, "percent", "elapsed_s")[first]
-        shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
-        change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
-        lines += last.plot(shared, change, color=color, linestyle=dashes, linewidth=1.2)
-        labels.append(f"{LABELS[first]}, {_called(str(name))} term")
-    last.axhline(0, color=look_of(first).color, linewidth=0.8)
-    last.annotate(f"0: {LABELS[first]}", (1, 0), (-2, 2), ("axes fraction", "data"), ha="right", **NOTE)
-    last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
-    last.set_title("Without a term of the reward")
-    for rest in grid.flat[2 + len(knobs) :]:
+    if varied:
+        for line, variant in _plot_variants(grid.flat[n_panels - 1], ours):
+            lines.append(line)
+            labels.append(f"{LABELS[first]}, {_called(variant)} term")
+    for rest in grid.flat[n_panels:]:
         rest.set_visible(False)
     explain(figure, lines, labels, bands.values(), ncols=3)
     return figure
+
+
+def _plot_variants(axes: Axes, ours: pd.DataFrame) -> Iterator[tuple[Line2D, str]]:
+    """What variants change of one selector's accuracy against time; yields each one's line and name."""
+    name = ours["selector"].iloc[0]
+    whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[name]
+    of_variants = ours[ours["knob"] == VARIANTS].groupby("value", sort=False)
+    for dashes, color, (variant, own) in zip(_DASHES, _VARIANT_COLORS, of_variants, strict=False):
+        curve = bands_of(own, "percent", "elapsed_s")[name]
+        shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
+        change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
+        (line,) = axes.plot(shared, change, color=color, linestyle=dashes, linewidth=1.2)
+        yield line, str(variant)
+    axes.axhline(0, color=look_of(name).color, linewidth=0.8)
+    axes.annotate(f"0: {LABELS[name]}", (1, 0), (-2, 2), ("axes fraction", "data"), ha="right", **NOTE)
+    axes.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[name]} (points)")
+    axes.set_title("Without a term of the reward")
 
 
 def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:

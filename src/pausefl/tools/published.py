@@ -66,4 +66,9 @@ class Published:
     @cached_property
     def answers(self) -> pd.DataFrame:
         """What `pausefl.report.questions.answers` returns."""
-        return questions.answers(self.rounds, self.study(questions.LONG_RUNS, questions.CURVES), self.logs)
+        return questions.answers(self.rounds, self.long_runs, self.logs)
+
+    @cached_property
+    def long_runs(self) -> dict[str, pd.DataFrame]:
+        """Curves of the longer runs, by the name of their study."""
+        return {name: self.study(name, questions.CURVES) for name in questions.LONG_RUNS.values()}

@@ -27,7 +27,6 @@ def parts(project: Project, report: str) -> ReportParts:
         claims={scale: f"results/claims/{scale}/claims.json" for scale in shown.scales},
         checks=checks_to_markdown(project.checks),
         overview=targets.overview_files(project) if report == "all" else (),
-        ledger=str(project.root / "docs/deviations.md"),
     )
 
 

@@ -175,8 +175,10 @@ def overview_scenarios(project: Project) -> list[str]:
 
 
 def overview_studies(project: Project) -> list[str]:
-    """Folder of the study that answers one of its questions, if there is one."""
-    return [f"{project.studies_folder}/{name}" for name in (questions.LONG_RUNS,) if name in project.studies]
+    """Folders of the studies that answer one of its questions."""
+    return [
+        f"{project.studies_folder}/{name}" for name in questions.LONG_RUNS.values() if name in project.studies
+    ]
 
 
 def claim_places(project: Project, scale: str, claims: Sequence[Claim] = ()) -> tuple[list[str], list[str]]:

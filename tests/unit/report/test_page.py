@@ -104,7 +104,11 @@ def parts(**changes: Any) -> ReportParts:
         "checks": "",
         "overview": (),
     }
-    return ReportParts(**defaults | {"ledger": str(ROOT / "docs/deviations.md")} | changes)
+    return ReportParts(**defaults | changes)
+
+
+def page_of(**changes: Any) -> str:
+    return render(parts(**changes), (ROOT / "docs/deviations.md").read_text("utf-8"))
 
 
 def claims(tmp_path: Path, scale: str, words: str = "w", **changes: Any) -> str:
@@ -139,7 +143,7 @@ def test_figures_are_by_paper_and_number(write: Write) -> None:
 def test_a_figure_of_a_paper_shows_what_its_authors_ran_first(write: Write, tmp_path: Path) -> None:
     written = write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"}, scale="paper")
     ran = write("b", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
-    page = render(parts(scenarios={"a": written, "b": ran}, claims={"paper": claims(tmp_path, "paper")}))
+    page = page_of(scenarios={"a": written, "b": ran}, claims={"paper": claims(tmp_path, "paper")})
     first, second = (
         page.index(f'id="figure-{name}"') for name in ("pause_v2_fig8", "pause_v2_fig8_as_written")
     )
@@ -147,7 +151,7 @@ def test_a_figure_of_a_paper_shows_what_its_authors_ran_first(write: Write, tmp_
 
 
 def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Write) -> None:
-    page = render(parts(scenarios={"a": write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"})}))
+    page = page_of(scenarios={"a": write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"})})
     row = r"<td>Random</td>\s*<td>.*a</a></td>\s*<td>as written</td><td>2</td>\s*"
     row += r"<td>69.0 \(1 of 2\)</td>(\s*<td>\S+</td>){5}\s*</tr>"
     assert re.search(row, page)
@@ -156,10 +160,10 @@ def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Wri
 
 def test_the_first_sentence_names_who_is_first_only_where_somebody_learns(write: Write) -> None:
     part = write("a", {})
-    assert "PAUSE is first at 84 % accuracy, after 62 s." in render(parts(scenarios={"a": part}))
+    assert "PAUSE is first at 84 % accuracy, after 62 s." in page_of(scenarios={"a": part})
     nobody = pd.read_csv(part.summary).assign(target_accuracy=math.nan, seconds_to_target_mean=math.nan)
     nobody.to_csv(part.summary, index=False)
-    page = render(parts(scenarios={"a": part}))
+    page = page_of(scenarios={"a": part})
     assert "Nobody learns: accuracies are hardly above the start." in page
     assert "ends with the least loss" not in page
 
@@ -170,9 +174,9 @@ def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:
         picture(tmp_path / "overview.png"),
         *(str(tmp_path / f"questions.{end}") for end in ("csv", "md")),
     ]
-    questions.answers({}, None, {}).to_csv(shown[1])
+    questions.answers({}, {}, {}).to_csv(shown[1])
     Path(shown[2]).write_text("| Question |\n| - |\n", "utf-8")
-    return render(parts(overview=[*shown, as_json(tmp_path / "charts.json", [chart])]))
+    return page_of(overview=[*shown, as_json(tmp_path / "charts.json", [chart])])
 
 
 def test_curves_of_both_readings_are_in_the_page(tmp_path: Path) -> None:
@@ -210,7 +214,7 @@ def test_a_reader_switches_selectors_seeds_reading_and_axis(tmp_path: Path) -> N
 def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:
     part = write("mine", {"mine_accuracy": "accuracy_vs_time"}, title=HOSTILE, notes=(HOSTILE,))
     path = claims(tmp_path, "demo", HOSTILE, where=HOSTILE)
-    page = render(parts(name=HOSTILE, scenarios={"mine": part}, claims={"demo": path}))
+    page = page_of(name=HOSTILE, scenarios={"mine": part}, claims={"demo": path})
     assert "onerror" in page
     assert not re.search(r"<[^>&]*onerror", page)
     assert page.count("<img ") == 1
@@ -219,7 +223,7 @@ def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path
 def test_claims_have_their_findings_and_link_to_their_figures(write: Write, tmp_path: Path) -> None:
     part = write("there", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
     paths = {scale: claims(tmp_path, scale) for scale in ("paper", "demo")}
-    page = render(parts(scenarios={"there": part}, claims=paths))
+    page = page_of(scenarios={"there": part}, claims=paths)
     assert page.index('id="claims-paper"') < page.index('id="claims-demo"') < page.index('id="figures"')
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
     assert '<span class="badge supported">supported</span>' in page
@@ -231,7 +235,7 @@ def test_a_study_has_its_figure_and_caption(tmp_path: Path) -> None:
     as_json(tmp_path / "s.json", {"study": {}})
     study = StudyPart("A *study*", "", Caption("See *this*.", "And D7."), ("bsfl_fig3",), figure)
     own = dataclasses.replace(study, figures=("own_graphs",))
-    page = render(parts(studies={"bsfl_fig3": study, "own_graphs": own}))
+    page = page_of(studies={"bsfl_fig3": study, "own_graphs": own})
     assert "<figcaption><p>See <em>this</em>.</p>" in page
     assert '<p>And <a href="#D7">D7</a>.</p>' in page
     assert "A title" not in page  # the heading says it

@@ -59,7 +59,7 @@ def found(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def test_answers_are_gaps_between_runs_of_one_seed() -> None:
-    table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, None, LOGS)
+    table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, {}, LOGS)
     values = found(table)
     assert values["round", AS_WRITTEN] == pytest.approx(0.5)
     assert values["time", AS_WRITTEN] == pytest.approx(0.5)
@@ -69,19 +69,32 @@ def test_answers_are_gaps_between_runs_of_one_seed() -> None:
     assert set(table["n_seeds"][table["source"] == AS_WRITTEN]) == {0, 2}
 
 
+def test_longer_runs_answer_for_the_reading_of_their_study() -> None:
+    keys = [("usual", "pause", 0), (questions.N_ROUNDS, "pause", 0), (questions.N_ROUNDS, "pause", 1)]
+    keys.append((questions.N_ROUNDS, "random", 0))
+    ends = [
+        pd.DataFrame({"knob": knob, "selector": selector, "seed": seed, "accuracy": [0.8, 0.1 * (n + 1)]})
+        for n, (knob, selector, seed) in enumerate(keys)
+    ]
+    table = answers({}, {"mnist_long_as_run": pd.concat(ends)}, {})
+    (row,) = table[table["question"] == "long"].to_dict("records")
+    assert (row["source"], row["n_seeds"]) == (AS_RUN, 2)
+    assert row["value"] == pytest.approx((20 + 30) / 2)
+
+
 def test_where_a_seed_misses_the_target_its_end_counts() -> None:
     own = rounds("mnist_large_iid_r1")
     worst = (own["selector"] == "pause") & (own["seed"] == 1)
     own.loc[worst, "accuracy"] *= 0.5
     own.attrs["target_accuracy"] = 0.7
-    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
+    table = answers({"mnist_large_iid_r1": own}, {}, LOGS)
     times = table[(table["question"] == "time") & (table["source"] == AS_WRITTEN)].iloc[0]
     # PAUSE's run of seed 1 ends after 20.2 s; random selection reaches 70 %, smoothed, in round 23.
     assert times["value"] == pytest.approx((0.5 * 20.2 / (23 * 1.01)) ** 0.5)
     assert f"| at least {times['value']:.2f} times |" in to_markdown(table)
     assert "It is open whether PAUSE is faster: " in sentences(table)[1]
     own.loc[own["selector"] == "pause", "accuracy"] *= 0.5
-    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
+    table = answers({"mnist_large_iid_r1": own}, {}, LOGS)
     assert "| not reached |" in to_markdown(table)
     assert not [sentence for sentence in sentences(table) if "nan" in sentence]
 
@@ -109,7 +122,7 @@ def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
         for one in each.comparisons
         if one.where == name and one.gap is not None and np.isfinite(one.gap)
     }  # fmt: skip
-    values = found(answers({name: own}, None, LOGS))
+    values = found(answers({name: own}, {}, LOGS))
     gaps = {gap for _, gap in judged}
     for question in ("time", "annealing", "leakage", "mnist"):
         assert round(values[question, AS_WRITTEN], 9) in gaps, (question, sorted(judged))
