@@ -36,6 +36,8 @@ class Metric:
     """Turns the number into that unit."""
     trained: bool = False
     """Whether it needs trained runs; others depend on the selections alone."""
+    timed: bool = True
+    """Whether simulated time counts."""
     infinite: str = ""
     """What a run of an infinite value does, for notes."""
 
@@ -135,8 +137,9 @@ def leakage_in_time(run: Replicate, other: Replicate) -> float:
 def leakage_over_time(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the common time; it rises at the end of a round."""
     end = _end(run, other)
-    times = np.append(np.minimum(_times(run), end), end)
-    return float((run.leakage * np.diff(times)).sum()) / end
+    spans = np.diff(np.append(np.minimum(_times(run), end), end))
+    lasts = spans > 0
+    return float((run.leakage[lasts] * spans[lasts]).sum()) / end
 
 
 _accuracy = partial(Metric, unit="points", factor=100, trained=True)
@@ -156,9 +159,13 @@ METRICS: dict[str, Metric] = {
         seconds_to_target, "time to the target", "s", trained=True, infinite="ends before the target"
     ),
     "mean_round_s": Metric(mean_round_s, "mean round", "s"),
-    "latency_spread": Metric(latency_spread, "spread of expected latency in a round", "s"),
-    "leakage_after_rounds": Metric(leakage_after_rounds, "leakage after equally many rounds", "epsilon"),
-    "leakage_over_rounds": Metric(leakage_over_rounds, "leakage over equally many rounds", "epsilon"),
+    "latency_spread": Metric(latency_spread, "spread of expected latency in a round", "s", timed=False),
+    "leakage_after_rounds": Metric(
+        leakage_after_rounds, "leakage after equally many rounds", "epsilon", timed=False
+    ),
+    "leakage_over_rounds": Metric(
+        leakage_over_rounds, "leakage over equally many rounds", "epsilon", timed=False
+    ),
     "leakage_in_time": Metric(leakage_in_time, "leakage at the earlier end", "epsilon"),
     "leakage_over_time": Metric(leakage_over_time, "leakage over the common time", "epsilon"),
 }

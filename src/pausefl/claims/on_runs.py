@@ -89,7 +89,7 @@ class PairTest(RunTest):
         facts: dict[str, Any] = {"unit": unit, "subject": ours[1]}
         facts["authors"] = self._logged(records, ours, theirs)
         asked = Comparison(self.kind, ours[0], metric.label, who, wanted, **facts)
-        pairs, made = matched(records, asked, (ours, theirs), metric.trained)
+        pairs, made = matched(records, asked, (ours, theirs), metric.trained, metric.timed)
         if not pairs:
             return made
         values = np.array([metric.values(*pair) for pair in pairs])
@@ -161,7 +161,7 @@ class Collapse(RunTest):
             wanted, authors = wanted_text(*limits, "points"), math.nan if log is None else change(log)
             facts: dict[str, Any] = {"unit": "points", "subject": selector, "authors": authors}
             asked = Comparison(self.kind, place, topic, LABELS[selector], wanted, **facts)
-            runs, made = matched(records, asked, [(place, selector)], trained=True)
+            runs, made = matched(records, asked, [(place, selector)], trained=True, timed=False)
             yield made.decided(judge([change(run) for (run,) in runs], *limits)) if runs else made
 
 
@@ -180,11 +180,12 @@ _CHANGES = {"accuracy gained": _gained, "accuracy lost": _lost}
 
 
 def matched(
-    records: Records, asked: Comparison, sides: Sequence[Side], trained: bool
+    records: Records, asked: Comparison, sides: Sequence[Side], trained: bool, timed: bool
 ) -> tuple[list[tuple[Replicate, ...]], Comparison]:
     """Runs of all sides under each seed that they have in common, and the comparison that names these runs.
 
-    ``trained``: whether what is compared depends on training. Without runs, the comparison says why.
+    ``trained`` and ``timed``: whether what is compared depends on training and on simulated time. Without
+    runs, the comparison says why.
     """
     of_sides = [records.runs(*side, trained) for side in sides]
     for (place, selector), runs in zip(sides, of_sides, strict=True):
@@ -205,7 +206,7 @@ def matched(
         runs=tuple(dict.fromkeys(run.name for run in by_side.values())),
         n_missing=absent,
         note=joined(alone, missing),
-        prints={key: run.digest(trained) for key, run in by_side.items()},
+        prints={key: run.digest(trained, timed) for key, run in by_side.items()},
     )
 
 

@@ -181,7 +181,7 @@ class Cost(StudyTest):
 
     def compare_in(self, records: Records, study: str, selector: str) -> Iterator[Comparison]:
         """Yield the comparison of the time's growth with the law."""
-        from pausefl.studies.runtime import QUANTITIES, fits
+        from pausefl.studies.runtime import fits
 
         words, column, measure, unit = _GROWTHS[self.law]
         topic, wanted = f"growth with K of {_TIMED[self.quantity]}", words.format(exponent=self.exponent)
@@ -191,8 +191,8 @@ class Cost(StudyTest):
         if fitted.empty or fitted[f"{column}_se"].isna().any():  # of a sort, if that was not timed
             yield replace(asked, note=_ABSENT)
             return
-        fit, sizes = fitted.iloc[0], times[times[QUANTITIES[self.quantity]].notna()]["n_users"]
-        n_sizes = int(sizes.between(fit["from_users"], fit["to_users"]).sum())
+        fit = fitted.iloc[0]
+        n_sizes = int(fit["n_sizes"])
         low, high, span = self._region()
         decision = judge_slope(float(fit[column]), float(fit[f"{column}_se"]), n_sizes - 2, low, high)
         is_power = fit["exponent_error"] <= fit["rate_error"]

@@ -54,7 +54,7 @@ class Paired(pd.DataFrame):
         except ModuleNotFoundError as error:
             raise PauseflError(to_install("a figure", error, "workflow")) from None
         if (shown := self.dropna(subset="gap")).empty:
-            raise PauseflError("no pair has a gap to draw: selectors share no seed, or end before the target")
+            raise PauseflError("no pair has a gap to draw: selectors share no seed, or none is known")
         pairs = [_words(row) for row in shown.to_dict("records")]
         ends = np.abs(shown[["low", "high"]].to_numpy(np.float64).T - shown["gap"].to_numpy(np.float64))
         even = float(self.unit.eq("ratio").any())
@@ -152,7 +152,7 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     for first, second in combinations(_in_order({name for name, _ in found}), 2):
         values = pair_gaps(measured, found, first, second, divided)
         row = {"selector": first, "against": second, "n_seeds": len(values), "unit": unit}
-        if len(values):
+        if (values != (-math.inf, math.inf)).any():  # else nothing is known
             decision = judge(values, -math.inf, 0.0)
             gap = map(math.exp, decision.gap) if divided else decision.gap
             row |= dict(zip(("gap", "low", "high"), gap, strict=True))

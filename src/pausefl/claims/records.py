@@ -61,12 +61,12 @@ class Replicate:
         """Largest leakage of any user (n,) after each round, as the ledger has it."""
         return self.rounds["leakage_max"].to_numpy(np.float64)
 
-    def digest(self, trained: bool) -> str:
-        """Hash of who was selected in each round and, if ``trained``, of accuracies and losses."""
+    def digest(self, trained: bool, timed: bool) -> str:
+        """Hash of who was selected in each round, and of accuracies, losses and times where they count."""
         rows = [np.asarray(row, np.int64) for row in self.rounds["selection"]]
         found = hashlib.sha256(np.concatenate([[len(row) for row in rows], *rows]).tobytes())
-        if trained:
-            found.update(self.rounds[["accuracy", "loss"]].to_numpy(np.float64).tobytes())
+        columns = [*(["accuracy", "loss"] if trained else []), *(["elapsed_s"] if timed else [])]
+        found.update(self.rounds[columns].to_numpy(np.float64).tobytes())
         return found.hexdigest()
 
 

@@ -111,7 +111,7 @@ def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
     """The estimate of a mean gap, and whether it is a bound.
 
     Of the tested values; where one is infinite, without an interval, of the other bounds, which it is then
-    at least or at most; where some of these are infinite, too, of the known gaps.
+    at least or at most; NaN where some of these are infinite, too: the other seeds alone would flatter.
     """
     least, most = bounds.T
     if np.isfinite(tested).all():
@@ -119,8 +119,7 @@ def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
     for other in (least, most):
         if np.isfinite(other).all():
             return Estimate(float(other.mean()), math.nan, math.nan), _side(other, most)
-    known = (least == most) & np.isfinite(least)
-    return Estimate(estimate(least[known]).mean, math.nan, math.nan), ""
+    return Estimate(math.nan, math.nan, math.nan), ""
 
 
 def _side(bound: Floats, most: Floats) -> str:

@@ -125,10 +125,14 @@ def _without_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
     found, votes = list(comparisons), list[Comparison]()
     for i, this in sorted(enumerate(comparisons), key=lambda each: -len(each[1].prints)):
         if first := next((other for other in votes if _same_runs(this, other)), None):
-            found[i] = replace(this, repeats=joined(first.where, first.question, by=": "))
+            found[i] = replace(this, repeats=_name(first))
         else:
             votes.append(this)
     return found
+
+
+def _name(comparison: Comparison) -> str:
+    return joined(comparison.where, comparison.question, by=": ")
 
 
 def _same_runs(a: Comparison, b: Comparison) -> bool:
@@ -143,7 +147,7 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
 
     Without a failure, a claim that all comparisons hold needs no correction: each must hold by itself. One
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
-    common to stay decided. What is not estimated stays as it is.
+    common to stay decided. What is not estimated stays as it is. What repeats a vote has its outcome.
     """
     votes = [each for each in comparisons if each.made and not each.repeats]
     if all(each.outcome != FAILS for each in votes):
@@ -153,7 +157,9 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     stays = dict(zip(map(id, tested), in_common < LEVEL, strict=True))
     found = []
     for each in comparisons:
-        if each.outcome in (HOLDS, FAILS) and not stays.get(id(each), True):
+        same = (one for one in votes if _name(one) == each.repeats and _same_runs(one, each))
+        vote = next(same, each)
+        if each.outcome in (HOLDS, FAILS) and not stays.get(id(vote), True):
             note = f"{each.outcome} alone, but not among {len(tested)} tests (Holm)"
             alone = each.outcome
             each = replace(each, outcome=UNDECIDED, alone=alone, note=joined(each.note, note))

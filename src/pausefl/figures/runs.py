@@ -127,6 +127,7 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
         curves = leakage_bands(rounds, shown.x_column)
     else:
         curves = smoothed_bands(rounds, shown.column, shown.scale, shown.window)
+    curves = {name: curve for name, curve in curves.items() if np.isfinite(curve.mean).any()}
     if not curves:
         what = f"no run has finite values of '{shown.quantity}' to plot"
         raise PauseflError(f"scenario '{scenario.name}': {what}")
@@ -191,7 +192,11 @@ def _apart(curves: Mapping[str, Band]) -> set[str]:
 def _exploding(curves: Mapping[str, Band]) -> set[str]:
     """Selectors whose loss exceeds `LOG_SPAN` times that at the start, if others' does not."""
     most = LOG_SPAN * max(curve.mean[0] for curve in curves.values())
-    far = {name for name, curve in curves.items() if curve.mean[np.isfinite(curve.mean)].max() > most}
+    far = {
+        name
+        for name, curve in curves.items()
+        if curve.mean[np.isfinite(curve.mean)].max(initial=-np.inf) > most
+    }
     return far if len(far) < len(curves) else set()
 
 

@@ -180,22 +180,27 @@ def conclusions(parts: ReportParts) -> list[str]:
 
 
 def _conclusion(part: ScenarioPart) -> str:
-    """Which selector of a scenario is first at the target accuracy, or has the least loss; empty if none.
+    """Who of a scenario has the least mean time to the target accuracy, or loss, and who is next.
 
-    Where some are private, it is one of these. Where there is no target, that nobody learns.
+    Where some are private, they are of these. Where there is no target, that nobody learns. Empty where
+    there is nothing to say.
     """
     table = pd.read_csv(part.summary)
     if table["final_accuracy_mean"].notna().any() and table["target_accuracy"].isna().all():
         return "Nobody learns: accuracies are hardly above the start."
     if (private := np.isfinite(table["leakage_max_mean"])).any():
         table = table[private]
+    table = table[table["n_seeds"] == table["n_seeds"].max()]
     for column in ("seconds_to_target_mean", "final_loss_mean"):
-        if table[column].notna().any():
-            best = table.sort_values(column).iloc[0]
-            who, value = LABELS[best["selector"]], best[column]
-            seed = " (one seed)" if best["n_seeds"] == 1 else ""
-            if column == "final_loss_mean":
-                return f"{who} ends with the least loss, {rounded(value)}{seed}."
-            percent = 100 * best["target_accuracy"]
-            return f"{who} is first at {percent:.0f} % accuracy, after {value:.0f} s{seed}."
+        ranked = table.dropna(subset=column).sort_values(column).head(2).to_dict("records")
+        if not ranked:
+            continue
+        what, values = "loss at the end", [rounded(row[column]) for row in ranked]
+        if column != "final_loss_mean":
+            what = f"time to {100 * ranked[0]['target_accuracy']:.0f} % accuracy"
+            values = [f"{row[column]:.0f} s" for row in ranked]
+        names = [LABELS[row["selector"]] for row in ranked]
+        mean, seeds = ("mean ", "") if ranked[0]["n_seeds"] > 1 else ("", " (one seed)")
+        following = f"; next is {names[1]}, {values[1]}" if len(ranked) > 1 else ""
+        return f"{names[0]} has the least {mean}{what}, {values[0]}{following}{seeds}."
     return ""

@@ -164,7 +164,8 @@ def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:
     for selector, _, run in runs_of(rounds):
         if np.isfinite(run["leakage_max"]).all():
             then.setdefault(selector, []).append(smoothed_at(run, "accuracy", time_s))
-    return TARGET_SHARE * max((float(np.mean(values)) for values in then.values()), default=math.nan)
+    means = [mean for values in then.values() if not math.isnan(mean := float(np.mean(values)))]
+    return TARGET_SHARE * max(means, default=math.nan)
 
 
 def measure(

@@ -301,7 +301,8 @@ def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float
     end = min(run["elapsed_s"].iloc[-1] for run in (ours, theirs))
     times = np.linspace(start, end, N_TIMES)
     first, second = (np.interp(times, run["elapsed_s"], run["accuracy"]) for run in (ours, theirs))
-    return float(end), float(first[-1]), float(second[-1]), float((first - second).mean())
+    over_time = float(np.trapezoid(first - second, times)) / (end - start)
+    return float(end), float(first[-1]), float(second[-1]), over_time
 
 
 def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:

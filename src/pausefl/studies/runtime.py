@@ -248,11 +248,12 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
     Both laws are straight lines through ln t, against ln K and K, so their errors can be compared.
 
     One row for each ``selector`` and ``quantity`` (one of `QUANTITIES`) of which three sizes are left:
-    ``from_users`` and ``to_users``; ``exponent`` of K and growth ``rate`` per user, each with its standard
-    error (``_se``) and the root mean square error of its law in ln t (``_error``); exponent ``over_sort`` of
-    the time over that of a sort of K numbers, and its standard error, NaN unless both are known.
+    ``from_users``, ``to_users`` and the number of sizes, ``n_sizes``; ``exponent`` of K and growth ``rate``
+    per user, each with its standard error (``_se``) and the root mean square error of its law in ln t
+    (``_error``); exponent ``over_sort`` of the time over that of a sort of K numbers, and its standard error,
+    NaN unless both are known.
     """
-    columns = ["selector", "quantity", "from_users", "to_users"]
+    columns = ["selector", "quantity", "from_users", "to_users", "n_sizes"]
     columns += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
     rows = []
     for selector, of_selector in times.groupby("selector", sort=False):
@@ -268,7 +269,7 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
             n_users, t, sort_s = known[["n_users", column, "sort_s"]].to_numpy(np.float64).T
             log_n, log_t = np.log(n_users), np.log(t)
             over = line(log_n, log_t - np.log(sort_s))[:2] if over_overhead else (math.nan, math.nan)
-            sizes = (int(n_users[0]), int(n_users[-1]))
+            sizes = (int(n_users[0]), int(n_users[-1]), len(n_users))
             rows.append((selector, quantity, *sizes, *line(log_n, log_t), *line(n_users, log_t), *over))
     return pd.DataFrame(rows, columns=[*columns, "over_sort", "over_sort_se"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +114,27 @@ def test_it_is_what_claims_say(published: Published) -> None:
 def test_holms_p_values_hold_in_common() -> None:
     p = [0.01, 0.04, float("nan"), 0.03]
     np.testing.assert_allclose(holm_adjusted(p), [0.03, 0.06, np.nan, 0.06])
+
+
+def test_what_no_run_has_has_no_p_value() -> None:
+    regression = pausefl.load_scenario("bsfl_linear_iid")
+    runs = [
+        pausefl.run(regression, name, seed, n_rounds=2, progress=False)
+        for name, seed in product(("bsfl", "random"), (0, 1))
+    ]
+    (row,) = pausefl.paired(runs, "accuracy_in_time").to_dict("records")
+    assert math.isnan(row["gap"])
+    assert math.isnan(row["p"])
+
+
+def test_who_leaks_without_bound_leaks_more_in_time_too() -> None:
+    demo = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(demo, name, seed, n_rounds=2, train=False, progress=False)
+        for name, seed in product(("pause", "fedavg_no_privacy"), range(6))
+    ]
+    for metric in ("leakage_in_time", "leakage_over_time"):
+        assert pausefl.paired(runs, metric)["p"].item() == pytest.approx(2 * 0.5**6)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

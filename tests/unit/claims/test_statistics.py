@@ -102,6 +102,16 @@ def test_of_one_who_never_arrives_the_end_counts_in_what_is_shown_and_its_sign_i
     assert (back.outcome, back.bound) == (HOLDS, "at most")
 
 
+def test_a_gap_of_which_some_seeds_know_no_bound_is_not_that_of_the_others() -> None:
+    """PAUSE diverges under two of three seeds; under the third it is the better one."""
+    decision = judge(
+        gaps([0.8, math.inf, math.inf], np.ones(3), ratio=True), *region("lower", 0.0, ratio=True)
+    )
+    assert decision.outcome == UNDECIDED
+    assert np.isnan(decision.gap).all()
+    assert not decision.bound
+
+
 @pytest.mark.parametrize("n", range(2, 12))
 def test_without_a_bound_signs_decide(n: int) -> None:
     never = np.full(n, math.inf)

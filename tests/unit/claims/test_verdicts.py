@@ -88,16 +88,29 @@ def test_a_repeat_has_no_vote() -> None:
     assert [each.repeats for each in verdict.comparisons] == ["s: ?", "", "s: ?", ""]
     assert (verdict.coverage["repeats"], verdict.finding) == (2, "mixed")  # 0.04 survives beside one other
     assert of(*[compared(FAILS, p=0.04)] * 3, compared(HOLDS)).finding == "undecided"
+    by_chance = of(*MANY, compared(FAILS, p=0.04, prints=first), compared(FAILS, p=0.04, prints=shorter))
+    assert [each.outcome for each in by_chance.comparisons[-2:]] == [UNDECIDED] * 2
     unlike = compared(HOLDS, prints=first, measure="another")
     assert of(compared(HOLDS, prints=first), unlike).coverage["repeats"] == 0
 
 
-@pytest.mark.parametrize(("metric", "repeats"), [("leakage_after_rounds", 1), ("accuracy_in_time", 0)])
-def test_runs_repeat_others_if_all_that_matters_is_the_same(world: World, metric: str, repeats: int) -> None:
-    """Two scenarios with the same selections, and other accuracies."""
-    for seed, (place, gained) in product((0, 1), (("s", 0.1), ("t", 0.2))):
-        world.add("pause", seed, [0.5 + gained] * 20, scenario=place)
-        world.add("random", seed, [0.5] * 20, scenario=place)
+@pytest.mark.parametrize(
+    ("metric", "gained", "round_s", "repeats"),
+    [
+        ("leakage_after_rounds", 0.2, 2.0, 1),
+        ("accuracy_in_time", 0.2, 1.0, 0),
+        ("accuracy_in_time", 0.1, 1.0, 1),
+        ("accuracy_in_time", 0.1, 2.0, 0),
+        ("mean_round_s", 0.2, 2.0, 0),
+    ],
+)
+def test_runs_repeat_others_if_all_that_matters_is_the_same(
+    world: World, metric: str, gained: float, round_s: float, repeats: int
+) -> None:
+    """Two scenarios with the same selections, and maybe other accuracies and times."""
+    for seed, (place, more, seconds) in product((0, 1), (("s", 0.1, 1.0), ("t", gained, round_s))):
+        world.add("pause", seed, [0.5 + more] * 20, scenario=place, round_s=seconds)
+        world.add("random", seed, [0.5] * 20, scenario=place, round_s=seconds)
     test = LOWER.replace(metric=metric, gap="difference", scenarios={SCALE: ("s", "t")})
     (one,) = judge_claims([claim(test)], world.records(), SCALE)
     assert one.coverage["repeats"] == repeats

@@ -98,6 +98,12 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
     for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
         with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
             kinds.plot(kind, rounds, scenario)
+    diverged = rounds_of("pause", 0, [1, 2], loss=[math.inf] * 2)
+    with pytest.raises(PauseflError, match="no run has finite values of 'Test loss'"):
+        kinds.plot("loss_vs_time", diverged, scenario)
+    healthy = pd.concat([diverged, rounds_of("random", 0, [1, 2], loss=[2.0, 1.0])])
+    figure = kinds.plot("loss_vs_time", healthy, scenario).figure
+    assert [text for text in legend_texts(figure) if text in ("PAUSE", "Random")] == ["Random"]
     with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
         kinds.plot("los_vs_time", rounds, scenario)
 

@@ -92,7 +92,7 @@ def test_where_a_seed_misses_the_target_its_end_counts() -> None:
     # PAUSE's run of seed 1 ends after 20.2 s; random selection reaches 70 %, smoothed, in round 23.
     assert times["value"] == pytest.approx((0.5 * 20.2 / (23 * 1.01)) ** 0.5)
     assert f"| at least {times['value']:.2f} times |" in to_markdown(table)
-    assert "It is open whether PAUSE is faster: " in sentences(table)[1]
+    assert "It is open whether PAUSE is faster than random selection: " in sentences(table)[1]
     own.loc[own["selector"] == "pause", "accuracy"] *= 0.5
     table = answers({"mnist_large_iid_r1": own}, {}, LOGS)
     assert "| not reached |" in to_markdown(table)

@@ -56,6 +56,8 @@ def test_the_target_is_set_by_private_selectors() -> None:
         for seed, accuracy in enumerate(accuracies)
     ]
     assert benchmark.target_accuracy(pd.concat(frames), 30.0) == pytest.approx(0.9 * 0.8)
+    frames.insert(0, frames[0].assign(selector="clustered_size", accuracy=math.nan))
+    assert benchmark.target_accuracy(pd.concat(frames), 30.0) == pytest.approx(0.9 * 0.8)
 
 
 def test_the_front_has_those_that_nobody_beats_in_all() -> None:
