@@ -122,6 +122,15 @@ def test_a_run_that_another_process_has_just_finished_stays(
     assert contents(out) == before
 
 
+def test_a_run_with_a_genie_is_found_though_no_round_had_a_pseudo_regret(
+    command: Command, prepared: Path, tmp_path: Path
+) -> None:
+    more = ("--no-train", "--data", prepared, "--rounds", 3, "--genie")
+    asked = run_demo(tmp_path / "out", *more, selector="fedavg")  # which asks more than m
+    assert "Already finished" not in command(*asked)[1]
+    assert "Already finished" in command(*asked)[1]
+
+
 def test_a_finished_run_is_made_again_only_when_asked(
     command: Command, prepared: Path, tmp_path: Path
 ) -> None:

@@ -238,8 +238,8 @@ class Trace(LatencyLaw):
             if seconds < 0 or user != int(user) or round != int(round):
                 raise DataError(f"{latency_file}: user {user:g} in round {round:g} cannot take {seconds:g} s")
             self.seconds[int(round) - 1, int(user)] = max(seconds, latency_floor)
-        if not n_rounds or np.isnan(self.seconds).any():
-            raise DataError(f"{latency_file} lacks a latency of some of {n_users} users in a round")
+        if not n_rounds or len(rows) % n_users or np.isnan(self.seconds).any():
+            raise DataError(f"{latency_file} needs one row for each of {n_users} users in each round")
         self.latency_floor = latency_floor
 
     def sample(self, streams: Streams, round: int) -> Floats:
@@ -285,7 +285,7 @@ class Measured(_Normal):
 def _rows(file: str, columns: tuple[str, ...]) -> list[tuple[float, ...]]:
     """The rows of a CSV file with some columns of numbers; `DataError` if it has none such."""
     try:
-        with path_of(file).open(encoding="utf-8", newline="") as lines:
+        with path_of(file).open(encoding="utf-8-sig", newline="") as lines:
             rows = [tuple(float(row[name]) for name in columns) for row in csv.DictReader(lines)]
     except OSError as error:
         raise DataError(f"network.latency_file = '{file}' cannot be read ({error.strerror})") from None

@@ -133,7 +133,7 @@ def summary_of(
         **{key: identity[key] for key in ("scenario", "selector", "seed", "n_rounds")},
         "rounds_made": len(result.rounds),
         "ended_by": "time_horizon_s" if in_time else "n_rounds",
-        **{key: identity[key] for key in ("trained", "device", "n_threads")},
+        **{key: identity[key] for key in ("trained", "genie", "device", "n_threads")},
         "dataset_origin": dataset.origin,
         "label_shares": _label_shares(job, dataset, partition),
         "digests": {

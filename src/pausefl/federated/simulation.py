@@ -17,6 +17,7 @@ from pausefl.bandit.latency import expected_speeds
 from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
+from pausefl.plugins import OwnPartError, naming
 from pausefl.privacy import Ledger, LossProtection, Protection
 from pausefl.privacy.samplers import Noise
 from pausefl.selectors import SELECTORS
@@ -248,8 +249,8 @@ class Simulation:
             selection = self._select(t)
             users, times = np.unique(selection, return_counts=True)
             epsilon = self.ledger.spend(users)
-        answered = ~self.failures.sample(self.streams, t)[users]
-        latency = self.latency.sample(self.streams, t)[users]
+        answered = ~self._drawn("failures", self.failures, t, np.bool_)[users]
+        latency = self._drawn("latency", self.latency, t, np.float64)[users]
         latency = np.where(answered, latency, self.scenario.network.round_latency_max or np.nan)
         outcome = self._outcome(users, latency)
         trained: dict[str, float] = {}
@@ -274,12 +275,27 @@ class Simulation:
 
         Users without budget never take part, whatever the selector returns.
         """
-        may_take_part = self.ledger.may_take_part() & self.availability.sample(self.streams, t)
+        available: NDArray[np.bool_] = self._drawn("availability", self.availability, t, np.bool_)
+        may_take_part = self.ledger.may_take_part() & available
         self.history.available = may_take_part
         if np.count_nonzero(may_take_part) < self.history.n_selected:
             return np.flatnonzero(may_take_part)
         chosen = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
         return chosen[may_take_part[chosen]]
+
+    def _drawn(self, key: str, law: Any, t: int, kind: type[np.generic]) -> NDArray[Any]:
+        """What a law of ``network`` draws of each user (K,) in round t; `OwnPartError` if it cannot be so."""
+        name, n_users = f"{key} '{getattr(self.scenario.network, key)}'", self.scenario.network.n_users
+        with naming(type(law), name, f"in round {t}"):
+            drawn: NDArray[Any] = np.asarray(law.sample(self.streams, t))
+        if drawn.shape != (n_users,) or drawn.dtype != kind:
+            what, asked = f"shape {drawn.shape} and type {drawn.dtype}", np.dtype(kind).name
+            raise OwnPartError(f"drew {what} in round {t}: one {asked} for each of {n_users} users", name)
+        if kind is np.bool_:
+            return drawn
+        if len(wrong := np.flatnonzero(~((drawn >= 0) & (drawn < np.inf)))):
+            raise OwnPartError(f"drew {drawn[wrong[0]]} s for user {wrong[0]} in round {t}", name)
+        return np.asarray(np.maximum(drawn, self.history.latency_floor))
 
     def _weights(self, users: Users, times: Users) -> Floats:
         """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the times sampled."""
@@ -379,8 +395,15 @@ class Simulation:
         cost, reward = 0.0, np.nan
         if len(users):
             slowest = min(float(latency.max()), self.scenario.network.round_latency_max or np.inf)
-            cost = slowest + self.reward.delay(self.history, users)
-            reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
+            name, speed = f"reward '{self.scenario.reward.name}'", self.history.latency_floor / latency
+            with naming(type(self.reward), name, f"in round {self.history.round}"):
+                delay = self.reward.delay(self.history, users)
+                reward = self.reward.value(self.history, users, speed)
+            if not (0 <= delay < np.inf and np.isfinite(reward)):
+                raise OwnPartError(
+                    f"gave {reward} and a delay of {delay} s in round {self.history.round}", name
+                )
+            cost = slowest + delay
         self.elapsed += cost
         leakage = self.ledger.spent()
         return {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PrivacyError
 from pausefl.privacy.mechanisms import Mechanism
-from pausefl.privacy.schedule import Schedule
+from pausefl.privacy.schedule import Schedule, check_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,8 @@ class Ledger:
     participations: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.schedule is not None:
+            check_sums(self.schedule)
         self.restore(np.zeros(self.n_users, np.int64))
 
     def restore(self, participations: NDArray[np.int64]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pausefl.errors import ConfigError
-from pausefl.plugins import Plugins
+from pausefl.plugins import OwnPartError, Plugins, naming
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,9 @@ NUMBER = (int, float, np.integer, np.floating)
 #: Above it e^x may overflow and e^-x lose digits, so a budget is written with a smaller exponent. Below it
 #: the last digits are those of published results.
 _LARGE = 600.0
+
+#: Participations of a user's own schedule whose sums are checked, and rounding that these may have.
+_CHECKED, _ROUNDING = 1000, 1e-9
 
 
 class Schedule(ABC):
@@ -45,6 +48,28 @@ class Schedule(ABC):
     @abstractmethod
     def spent(self, participations: ArrayLike) -> Floats:
         """Sum of the first n budgets, elementwise; 0 for n = 0, never above ``epsilon_total``."""
+
+
+def check_sums(schedule: Schedule) -> None:
+    """Raise `OwnPartError` if a user's own schedule accounts for less than it spends.
+
+    So for the first `_CHECKED` participations; of the package's own schedules, tests show it.
+    """
+    if type(schedule).__module__.startswith("pausefl."):
+        return
+    name = f"schedule '{type(schedule).__module__}:{type(schedule).__name__}'"
+    with naming(type(schedule), name, "when its sums were checked"):
+        n = np.arange(_CHECKED + 1)
+        budgets, spent = np.asarray(schedule.epsilon(n[1:])), np.asarray(schedule.spent(n))
+        sums = np.concatenate([[0.0], np.cumsum(budgets)])
+    if spent.shape != n.shape or not (np.isfinite(sums).all() and (budgets >= 0).all()):
+        raise OwnPartError("needs a budget of 0 or more, and a sum, of each participation", name)
+    short = ~(spent >= sums * (1 - _ROUNDING) - _ROUNDING)
+    if short.any() or spent[0] != 0:
+        first = int(np.flatnonzero(short)[0]) if short.any() else 0
+        raise OwnPartError(
+            f"spends {sums[first]:g} in {first} participations, and says {spent[first]:g}", name
+        )
 
 
 def _check_positive(**values: Any) -> None:

@@ -68,13 +68,13 @@ def _warnings(run: Run) -> Iterator[str]:
     empty = rounds.loc[rounds["selection"].map(len) == 0, "round"]
     if len(empty):
         yield (
-            f"nobody took part in {len(empty)} of {len(rounds)} rounds, first in round {empty.iloc[0]}: no"
-            " selected user had budget left"
+            f"nobody took part in {len(empty)} of {len(rounds)} rounds, first in round {empty.iloc[0]}:"
+            " nobody was there with budget left"
         )
     if n := summary["refused_updates"]["n"]:
         first = summary["refused_updates"]["first"][0]
         yield (
-            f"{n} updates were not finite and were left out, the first of user {first['user']} in round"
+            f"{n} updates were not finite and count as zeros, the first of user {first['user']} in round"
             f" {first['round']}"
         )
     (found,) = outcomes(rounds_of([run])).values()

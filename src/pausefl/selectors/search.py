@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, total_penalty
 from pausefl.errors import PauseflError
-from pausefl.plugins import naming
+from pausefl.plugins import OwnPartError, naming
 from pausefl.selectors.base import Selector
 
 Floats = NDArray[np.float64]
@@ -66,6 +66,11 @@ class Objective:
                 reward.clusters(history)[users],
                 reward.costs(history.n_selected),
             )
+        if len(objective.costs) != history.n_selected or (objective.cluster < 0).any():
+            why = (
+                f"needs {history.n_selected} costs and clusters from 0, and has {len(objective.costs)} costs"
+            )
+            raise OwnPartError(f"{why}, clusters from {objective.cluster.min()}", name)
         for what, values, valid in (
             ("score", objective.score, np.isfinite(objective.score)),
             ("speed index", objective.bound, objective.bound > -np.inf),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pausefl
+from pausefl.bandit.rewards import AverageReward
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
@@ -65,6 +66,73 @@ def test_a_round_with_a_failure_lasts_as_long_as_the_timeout_and_budgets_are_spe
     np.testing.assert_array_equal(rounds["latency_s"][failed], 1.5)
     assert rounds["latency_s"][~failed].max() < 1.5
     assert simulation.ledger.participations.sum() == 3 * 80
+
+
+class Drawn:
+    """A law that draws what it is given."""
+
+    def __init__(self, drawn: Any) -> None:
+        self.drawn = drawn
+
+    def sample(self, streams: Streams, round: int) -> Any:
+        return self.drawn(round) if callable(self.drawn) else self.drawn
+
+
+@pytest.mark.parametrize(
+    ("law", "drawn", "words"),
+    [
+        (
+            "availability",
+            np.ones(12, np.int64),
+            r"availability 'always' drew .* type int64 in round 1: one bool",
+        ),
+        ("failures", np.zeros(12, np.int64), "failures 'never' drew .* type int64 in round 1: one bool"),
+        ("failures", True, r"shape \(\) and type bool in round 1: one bool for each of 12 users"),
+        (
+            "latency",
+            np.full(11, 0.2),
+            r"latency 'two_groups' drew shape \(11,\) .*: one float64 for each of 12",
+        ),
+        ("latency", np.r_[[0.2] * 11, -1], r"drew -1\.0 s for user 11 in round 1"),
+        ("latency", np.r_[[0.2] * 11, np.nan], "drew nan s for user 11 in round 1"),
+        ("latency", lambda round: 1 // 0, "failed in round 1: test_world.py, line .*ZeroDivisionError"),
+    ],
+)
+def test_what_a_law_draws_is_checked(demo: Scenario, law: str, drawn: Any, words: str) -> None:
+    simulation = selection_only(demo, "pause", 0)
+    setattr(simulation, law, Drawn(drawn))
+    with pytest.raises(ConfigError, match=words):
+        simulation.run(1)
+
+
+def test_less_than_the_least_latency_counts_as_it(demo: Scenario) -> None:
+    simulation = selection_only(demo, "pause", 0)
+    simulation.latency = Drawn(np.full(12, 0.001))  # type: ignore[assignment]
+    assert simulation.run(2).rounds["latency_s"].tolist() == [demo.network.latency_floor] * 2
+
+
+class Worth(AverageReward):
+    """R1 with another number of costs, or a delay that no round can have."""
+
+    def costs(self, n_selected: int) -> Any:
+        return np.zeros(1) if self.beta == 2 else super().costs(n_selected)
+
+    def delay(self, history: Any, selection: Any) -> float:
+        return -1.0
+
+
+@pytest.mark.parametrize(
+    ("selector", "beta", "words"),
+    [
+        ("pause", 2, "needs 3 costs and clusters from 0, and has 1 costs"),
+        ("random", 2, "reward '.*' failed in round 1: .*IndexError"),
+        ("random", 3, "and a delay of -1.0 s in round 1"),
+    ],
+)
+def test_what_a_reward_gives_is_checked(demo: Scenario, selector: str, beta: float, words: str) -> None:
+    key = {"reward.name": f"{__name__}:Worth", "reward.beta": beta}
+    with pytest.raises(ConfigError, match=words):
+        selection_only(pausefl.change(demo, key), selector, 0).run(1)
 
 
 def test_whoever_does_not_answer_changes_no_model(demo: Scenario) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import decimal
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.privacy import GeometricSchedule, UniformSchedule
+from pausefl.plugins import OwnPartError
+from pausefl.privacy import GeometricSchedule, Ledger, UniformSchedule
+from pausefl.privacy.schedule import Schedule
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
 
@@ -71,3 +74,28 @@ def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:
     np.testing.assert_allclose(schedule.epsilon([1, n]), [total / n, total / n])
     assert schedule.epsilon(n + 1) == 0
     assert schedule.spent([0, n, n + 1, 10**6]).tolist() == [0, total, total, total]
+
+
+@pytest.mark.parametrize(
+    ("spent", "words"),
+    [
+        (lambda n: 0.0 * n, r"schedule '.*:Own' spends 20 in 1 participations, and says 0"),
+        (lambda n: 20.0 * n + 1, "in 0 participations, and says 1"),
+        (lambda n: math.nan * n, "and says nan"),
+        (lambda n: 1 // 0, "failed when its sums were checked: .*ZeroDivisionError"),
+    ],
+)
+def test_a_schedule_of_ones_own_must_account_for_what_it_spends(spent: Any, words: str) -> None:
+    class Own(Schedule):
+        epsilon_total = 40.0
+
+        def epsilon(self, participation: Any) -> Any:
+            return np.where(np.asarray(participation) <= 2, 20.0, 0.0)
+
+        def spent(self, participations: Any) -> Any:
+            return spent(np.asarray(participations))
+
+    with pytest.raises(OwnPartError, match=words):
+        Ledger(3, 1, 0, Own())
+    Own.spent = lambda self, n: 20.0 * np.minimum(n, 2)  # type: ignore[method-assign]
+    assert Ledger(3, 1, 0, Own()).may_take_part().all()

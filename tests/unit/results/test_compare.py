@@ -98,7 +98,7 @@ def said(folder: Path, rounds: Any = None, scenario: str = "demo_small", **summa
         (
             None,
             {"refused_updates": {"n": 7, "first": [{"round": 2, "user": 5}]}},
-            "7 updates were not finite and were left out, the first of user 5 in round 2",
+            "7 updates were not finite and count as zeros, the first of user 5 in round 2",
         ),
         (trained(FALLEN), {}, "accuracy fell from 50 % to 10 %, as noise grew"),
     ],
