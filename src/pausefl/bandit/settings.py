@@ -73,7 +73,7 @@ class NetworkSettings(Settings):
             "availability": AVAILABILITIES,
             "failures": FAILURES,
         }
-        check_choices(vars(self), "network", choices)
+        check_choices(self, "network", choices)
         if self.failures != "never" and self.round_latency_max is None:
             raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")
         return self
