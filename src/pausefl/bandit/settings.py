@@ -79,6 +79,16 @@ class NetworkSettings(Settings):
         return self
 
     @model_validator(mode="after")
+    def _a_round_lasts_as_long_as_any_user(self) -> Self:
+        longest, least = self.round_latency_max, self.latency_floor
+        if longest is not None and longest < least:
+            raise ValueError(
+                f"round_latency_max = {longest} is below network.latency_floor = {least}: no user answers so"
+                " soon"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _rising_means(self) -> Self:
         means = (self.latency_floor, self.fast_latency_max, self.slow_latency_min, self.slow_latency_max)
         if None not in means and list(means) != sorted(means):  # type: ignore[type-var]
