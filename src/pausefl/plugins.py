@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 
@@ -142,22 +142,48 @@ def check_arguments(
         raise ValueError(f"{what} needs {', '.join(f'{section}.{key}' for key in lacking)}")
 
 
-def check_choices(values: Mapping[str, Any], section: str, choices: Mapping[str, Plugins[Any]]) -> None:
+def check_choices(settings: BaseModel, section: str, choices: Mapping[str, Plugins[Any]]) -> None:
     """Raise `ValueError` unless a section has the keys of the classes that it names, and of no others.
 
     ``choices`` are the classes by the key that names one.
     """
+    values, keys = vars(settings), {}
     for what, classes in choices.items():
         chosen = values[what]
         check_arguments(classes[chosen], values, f"{what} = '{chosen}'", section)
-        for name, other in classes.items():
-            others = arguments(other).keys() - arguments(classes[chosen]).keys()
-            if left := sorted(key for key in others if values.get(key) is not None):
+        keys[what] = {
+            name: arguments(classes[name]) for name in [*classes] if ":" not in name or name == chosen
+        }
+    check_foreign(settings, section, keys)
+
+
+def check_foreign(settings: BaseModel, section: str, keys: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
+    """Raise `ValueError` if a section has keys of what it does not choose, other than their defaults.
+
+    Keys that it must have are of everything.
+
+    Parameters
+    ----------
+    settings
+        The section.
+    section
+        Its name.
+    keys
+        By the key that chooses, and by what can be chosen there: its keys.
+    """
+    values = vars(settings)
+    optional = {key: one.default for key, one in type(settings).model_fields.items() if not one.is_required()}
+    taken = {key for what, of in keys.items() for key in of.get(values[what], ())}
+    given = {key for key, default in optional.items() if values[key] != default} - taken
+    for what, of in keys.items():
+        for name, others in of.items():
+            if left := sorted(given.intersection(others)):
                 them, be = ("it", "is") if len(left) == 1 else ("them", "are")
-                nulls = " ".join(f"--set {section}.{key}=null" for key in left)
+                usual = {key: "null" if optional[key] is None else optional[key] for key in left}
+                back = " ".join(f"--set {section}.{key}={value}" for key, value in usual.items())
                 raise ValueError(
-                    f"{', '.join(left)} {be} for {what} '{name}', and {section}.{what} is '{chosen}': leave"
-                    f" {them} out, or set {them} to null ({nulls})"
+                    f"{', '.join(left)} {be} for {what} '{name}', and {section}.{what} is '{values[what]}':"
+                    f" leave {them} out, or set {them} to {' and '.join(sorted({*usual.values()}))} ({back})"
                 )
 
 

@@ -15,6 +15,8 @@ from scenarios import configuration, row
 from typer.testing import CliRunner
 
 import pausefl
+from pausefl.bandit.latency import LATENCIES
+from pausefl.bandit.presence import AVAILABILITIES, FAILURES
 from pausefl.bandit.rewards import REWARDS
 from pausefl.cli import app
 from pausefl.data.sources import SOURCES
@@ -31,6 +33,8 @@ import math
 
 import numpy as np
 from pausefl import Model, Selector, Source
+from pausefl.bandit.latency import LatencyLaw
+from pausefl.bandit.presence import Availability, Failures
 from pausefl.bandit.rewards import AverageReward
 from pausefl.data.sources.base import Examples
 from pausefl.privacy import Schedule
@@ -136,6 +140,60 @@ class Stepwise(Halving):
         super().__init__(epsilon_total)
 
 
+class Evenly(Schedule):
+    """A tenth of ``decay``, ten times."""
+
+    endless = False
+
+    def __init__(self, decay):
+        self.epsilon_total, self.each = decay, decay / 10
+
+    def epsilon(self, participation):
+        return np.where(np.asarray(participation) <= 10, self.each, 0.0)
+
+    def spent(self, participations):
+        return self.each * np.minimum(participations, 10)
+
+
+class Steady(LatencyLaw):
+    def __init__(self, n_users):
+        self.n_users = n_users
+
+    def sample(self, streams, round):
+        return np.full(self.n_users, 0.3)
+
+    def means(self):
+        return np.full(self.n_users, 0.3)
+
+
+class Everyone(Availability):
+    def sample(self, streams, round):
+        return np.ones(12, bool)
+
+
+class Nights(Everyone):
+    def __init__(self, day_rounds):
+        pass
+
+
+class Patient(Everyone):
+    def __init__(self, round_latency_max):
+        pass
+
+
+class Nobody(Failures):
+    def __init__(self, failure_rate):
+        pass
+
+    def sample(self, streams, round):
+        return np.zeros(12, bool)
+
+
+class AtNight(Nobody):
+    def __init__(self, n_users, day_rounds):
+        pass
+
+
 class WrongKey(LowestIds):
     def __init__(self, n_candidate):
         pass
@@ -175,7 +233,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("mine", "beside", "broken"):
         sys.modules.pop(name, None)
-    for registry in (SELECTORS, REWARDS, MODELS, SOURCES, SCHEDULES):
+    for registry in (SELECTORS, REWARDS, MODELS, SOURCES, SCHEDULES, LATENCIES, AVAILABILITIES, FAILURES):
         for name in [one for one in registry if ":" in one]:
             del registry._classes[name]
 
@@ -223,6 +281,39 @@ def test_another_law_of_the_budget_is_one_class() -> None:
         ConfigError, match=r"schedule = 'mine:Stepwise' is made from 'step', which is no key of"
     ):
         pausefl.change(scenario, {"privacy.schedule": "mine:Stepwise"})
+
+
+#: Keys of the demo's law of latencies.
+MEANS = ("fast_latency_max", "slow_latency_min", "slow_latency_max", "latency_std")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"latency": "mine:Steady", **dict.fromkeys(MEANS)},
+        {"availability": "mine:Everyone"},
+        {"availability": "mine:Nights", "day_rounds": 10},
+        {"failures": "mine:Nobody", "failure_rate": 0.1, "round_latency_max": 5.0},
+        {"failures": "mine:AtNight", "day_rounds": 10, "round_latency_max": 5.0},
+        {"privacy.schedule": "mine:Evenly"},
+    ],
+)
+def test_a_law_takes_what_it_likes_of_the_keys_that_a_section_always_has(changes: dict[str, object]) -> None:
+    values = {key if "." in key else f"network.{key}": value for key, value in changes.items()}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), values)
+    run = pausefl.run(scenario, "random", n_rounds=3, train=False, progress=False)
+    assert list(map(len, run.rounds["selection"])) == [3, 3, 3]
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_law_of_ones_own_takes_stays_for_others_what_it_was() -> None:
+    demo = pausefl.load_scenario("demo_small")
+    for law in ("mine:Patient", "always"):
+        values = {"network.availability": law, "network.round_latency_max": 5.0}
+        assert pausefl.change(demo, values).network.round_latency_max == 5.0
+    with pytest.raises(ConfigError, match=r"day_rounds is for availability 'daily', and network\.availab"):
+        pausefl.change(demo, {"network.availability": "mine:Everyone", "network.day_rounds": 10})
 
 
 @pytest.mark.usefixtures("folder")

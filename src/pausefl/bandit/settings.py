@@ -73,9 +73,19 @@ class NetworkSettings(Settings):
             "availability": AVAILABILITIES,
             "failures": FAILURES,
         }
-        check_choices(vars(self), "network", choices)
+        check_choices(self, "network", choices)
         if self.failures != "never" and self.round_latency_max is None:
             raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")
+        return self
+
+    @model_validator(mode="after")
+    def _a_round_lasts_as_long_as_any_user(self) -> Self:
+        longest, least = self.round_latency_max, self.latency_floor
+        if longest is not None and longest < least:
+            raise ValueError(
+                f"round_latency_max = {longest} is below network.latency_floor = {least}: no user answers so"
+                " soon"
+            )
         return self
 
     @model_validator(mode="after")

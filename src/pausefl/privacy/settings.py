@@ -75,7 +75,7 @@ class PrivacySettings(Settings):
     def _has_the_keys_of_its_choices(self) -> Self:
         """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
         choices: dict[str, Plugins[Any]] = {"mechanism": MECHANISMS, "schedule": SCHEDULES}
-        check_choices(vars(self), "privacy", choices)
+        check_choices(self, "privacy", choices)
         return self
 
     def share_for_losses(self, released: bool) -> float:

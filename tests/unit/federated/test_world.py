@@ -161,6 +161,7 @@ def test_selectors_that_look_at_answers_run_with_failures(demo: Scenario, select
     [
         ({"failures": "random", "failure_rate": 0.1}, "needs network.round_latency_max"),
         ({"failures": "random", "round_latency_max": 1.5}, "failures = 'random' needs network.failure_rate"),
+        ({"round_latency_max": 0.01}, "max = 0.01 is below network.latency_floor = 0.05: no user answers so"),
         ({"failure_rate": 0.1}, "failure_rate is for failures 'random', and network.failures is 'never'"),
         ({"availability": "daily", "availability_share": 0.5}, "needs network.day_rounds"),
         ({"availability": "nightly"}, "availability = 'nightly' is not known. Allowed: always, daily"),
