@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -147,14 +147,22 @@ def check_choices(settings: BaseModel, section: str, choices: Mapping[str, Plugi
 
     ``choices`` are the classes by the key that names one.
     """
-    values, keys = vars(settings), {}
+    values, keys = vars(settings), dict[str, Mapping[str, Iterable[str]]]()
     for what, classes in choices.items():
         chosen = values[what]
         check_arguments(classes[chosen], values, f"{what} = '{chosen}'", section)
-        keys[what] = {
-            name: arguments(classes[name]) for name in [*classes] if ":" not in name or name == chosen
-        }
+        keys[what] = keys_of(classes, chosen)
     check_foreign(settings, section, keys)
+
+
+def keys_of(
+    classes: Plugins[P], chosen: str, taken: Callable[[type[P]], Iterable[str]] = arguments
+) -> dict[str, Iterable[str]]:
+    """What classes take, by name: those of the package, and the chosen one.
+
+    Another one of a user's own, which this process happens to know, makes no key its own.
+    """
+    return {name: taken(classes[name]) for name in [*classes] if ":" not in name or name == chosen}
 
 
 def check_foreign(settings: BaseModel, section: str, keys: Mapping[str, Mapping[str, Iterable[str]]]) -> None:
@@ -181,9 +189,10 @@ def check_foreign(settings: BaseModel, section: str, keys: Mapping[str, Mapping[
                 them, be = ("it", "is") if len(left) == 1 else ("them", "are")
                 usual = {key: "null" if optional[key] is None else optional[key] for key in left}
                 back = " ".join(f"--set {section}.{key}={value}" for key, value in usual.items())
+                to = "null" if {*usual.values()} == {"null"} else "the default"
                 raise ValueError(
                     f"{', '.join(left)} {be} for {what} '{name}', and {section}.{what} is '{values[what]}':"
-                    f" leave {them} out, or set {them} to {' and '.join(sorted({*usual.values()}))} ({back})"
+                    f" leave {them} out, or set {them} to {to} ({back})"
                 )
 
 

@@ -326,10 +326,11 @@ def test_a_configuration_says_which_key_names_it() -> None:
 @pytest.mark.usefixtures("folder")
 def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> None:
     own = ["--set", "model.name=mine:Tiny", "--set", "data.source=mine:Points"]
+    own += ["--set", "data.test_fraction=null"]
     run("--selector", "mine:LeastUsed", "--device", "cpu", "--out", "out", *own)
     theirs = pausefl.read_run("out")
     assert theirs.selector == "mine:LeastUsed"
-    values = {"model.name": "mine:Tiny", "data.source": "mine:Points"}
+    values = {"model.name": "mine:Tiny", "data.source": "mine:Points", "data.test_fraction": None}
     scenario = pausefl.change(pausefl.load_scenario("demo_small"), values)
     ours = pausefl.run(scenario, "mine:LeastUsed", n_rounds=3, device="cpu")
     assert ours.rounds.equals(theirs.rounds)

@@ -9,7 +9,7 @@ from pydantic import model_validator
 from pausefl.bandit.latency import LATENCIES, LatencyLaw
 from pausefl.bandit.presence import AVAILABILITIES, FAILURES, Availability, Failures
 from pausefl.bandit.rewards import REWARDS, Reward, Users, assign_clusters
-from pausefl.plugins import Plugins, build, check_arguments, check_choices
+from pausefl.plugins import Plugins, arguments, build, check_arguments, check_choices, check_foreign, keys_of
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Text, Whole
 from pausefl.streams import Streams
@@ -111,6 +111,11 @@ class NetworkSettings(Settings):
         return build(FAILURES[self.failures], vars(self))
 
 
+def _keys(reward: type[Reward]) -> list[str]:
+    """Keys that a reward takes."""
+    return [*arguments(reward), *(("n_clusters", "clusters") if reward.uses_clusters else ())]
+
+
 class RewardSettings(Settings):
     """Reward of a selection (PAUSE v2, eq. 9), without unit."""
 
@@ -138,6 +143,7 @@ class RewardSettings(Settings):
         reward = REWARDS[self.name]
         besides = ["n_clusters"] if reward.uses_clusters else []
         check_arguments(reward, vars(self), f"name = '{self.name}'", "reward", besides)
+        check_foreign(self, "reward", {"name": keys_of(REWARDS, self.name, _keys)})
         if self.gamma != 0 and not reward.has_privacy_term:
             raise ValueError(f"gamma = {self.gamma} must be 0: reward '{self.name}' has no privacy term")
         return self

@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
 from pausefl.files import path_of
-from pausefl.plugins import check_arguments
+from pausefl.plugins import arguments, check_arguments, check_foreign, keys_of
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, Natural, NonNegative, OneOf, Positive, Real, Several, Text, Whole
 
@@ -26,6 +26,21 @@ class RawData:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", path_of(self.root))
+
+
+#: Keys that some laws need, and no others take.
+_OF_PARTITIONS = {
+    "labels": {
+        "dominant": ["dominant_share"],
+        "dominant_pools": ["dominant_share"],
+        "dirichlet": ["label_concentration"],
+    },
+    "sizes": {
+        "dirichlet": ["size_concentration"],
+        "dirichlet_floored": ["size_concentration"],
+        "listed": ["listed_sizes"],
+    },
+}
 
 
 class DataSettings(Settings):
@@ -60,7 +75,12 @@ class DataSettings(Settings):
 
     @model_validator(mode="after")
     def _source_has_its_keys(self) -> Self:
-        check_arguments(SOURCES[self.source], vars(self), f"source = '{self.source}'", "data")
+        source = SOURCES[self.source]
+        check_arguments(source, vars(self), f"source = '{self.source}'", "data")
+        # An image folder in its place has a folder of its own, in image_folders of the configuration.
+        more = arguments(source.in_folder).keys() - {"folder"} if source.in_folder else set()
+        keys = keys_of(SOURCES, self.source) | {self.source: arguments(source).keys() | more}
+        check_foreign(self, "data", {"source": keys})
         return self
 
 
@@ -111,17 +131,14 @@ class PartitionSettings(Settings):
         return self.dominant_share if dominant else None
 
     @model_validator(mode="after")
-    def _choices_have_their_key(self) -> Self:
-        if self.sizes in ("dirichlet", "dirichlet_floored") and self.size_concentration is None:
-            raise ValueError(f"sizes = '{self.sizes}' needs size_concentration")
-        if self.sizes == "listed" and self.listed_sizes is None:
-            raise ValueError("sizes = 'listed' needs listed_sizes")
-        if self.labels in ("dominant", "dominant_pools") and self.dominant_share is None:
-            raise ValueError(f"labels = '{self.labels}' needs dominant_share")
+    def _choices_have_their_keys(self) -> Self:
+        for what, of in _OF_PARTITIONS.items():
+            for key in of.get(chosen := getattr(self, what), ()):
+                if getattr(self, key) is None:
+                    raise ValueError(f"{what} = '{chosen}' needs {key}")
         if (self.labels == "dirichlet") != (self.sizes == "by_labels"):
             raise ValueError("labels = 'dirichlet' and sizes = 'by_labels' need each other")
-        if self.labels == "dirichlet" and self.label_concentration is None:
-            raise ValueError("labels = 'dirichlet' needs label_concentration")
         if self.labels == "stratified" and self.sizes != "equal":
             raise ValueError("labels = 'stratified' needs sizes = 'equal'")
+        check_foreign(self, "partition", _OF_PARTITIONS)
         return self

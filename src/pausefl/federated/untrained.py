@@ -63,7 +63,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
     if settings.labels == "dirichlet" or (settings.labels == "dominant_pools" and settings.sizes != "listed"):
         labels = _balanced_labels(scenario, n_examples)
     else:
-        settings = settings.replace(labels="iid")
+        settings = settings.replace(labels="iid", dominant_share=None)
     streams = Streams(seed)
     partition = make_partition(labels, scenario.data, settings, scenario.network.n_users, streams)
     simulation = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)

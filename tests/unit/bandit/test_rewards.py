@@ -161,7 +161,15 @@ def test_clusters_are_balanced_and_none_is_empty(
     how: str, n_users: int, data: st.DataObject, seed: int
 ) -> None:
     n_clusters = data.draw(st.integers(1, n_users))
-    settings = RewardSettings(name="r1", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters, clusters=how)
+    r2 = {
+        "name": "r2",
+        "alpha": 1.0,
+        "beta": 2.0,
+        "gamma": 1.0,
+        "overlap_penalty": 0.0,
+        "overlap_latency": 0.0,
+    }
+    settings = RewardSettings(**r2, n_clusters=n_clusters, clusters=how)
     cluster = settings.make_clusters(n_users, Streams(seed))
     sizes = np.bincount(cluster)
     assert len(cluster) == n_users

@@ -18,16 +18,19 @@ from pausefl.streams import Streams
 from pausefl.training.layout import Layout
 
 
-@pytest.mark.parametrize("sizes", ["dirichlet_floored", "listed"])
-def test_a_study_knows_what_users_hold_where_labels_decide_on_it(demo: Scenario, sizes: str) -> None:
+@pytest.mark.parametrize(
+    ("sizes", "key", "value"),
+    [
+        ("dirichlet_floored", "size_concentration", 1.0),
+        ("listed", "listed_sizes", [100 + k for k in range(12)]),
+    ],
+)
+def test_a_study_knows_what_users_hold_where_labels_decide_on_it(
+    demo: Scenario, sizes: str, key: str, value: Any
+) -> None:
     """Of CIFAR-10 it is enough to know that it has equally many images of each class."""
-    partition = demo.partition.replace(
-        labels="dominant_pools",
-        dominant_share=0.25,
-        sizes=sizes,
-        size_concentration=1.0,
-        listed_sizes=[100 + k for k in range(12)],
-    )
+    law = {"labels": "dominant_pools", "dominant_share": 0.25}
+    partition = demo.partition.replace(**law, sizes=sizes, **{key: value})
     data = demo.data.replace(source="cifar10", n_validation=0)
     scenario = demo.replace(partition=partition, data=data)
     labels = np.random.default_rng(0).permutation(np.arange(50_000) % 10)

@@ -115,6 +115,21 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"reward.name": "r3"}, ("reward.name = 'r3'", "bsfl, r1, r2")),
     ({"reward.name": "r2"}, ("'r2'", "reward.n_clusters", "reward.overlap_penalty")),
     ({"reward": R2 | {"n_clusters": 13}}, ("reward.n_clusters = 13", "network.n_users = 12")),
+    ({"reward.n_clusters": 4}, ("n_clusters is for name 'r2', and reward.name is 'r1'", "n_clusters=null)")),
+    (
+        {"reward.overlap_penalty": 0.1, "reward.clusters": "index"},
+        ("clusters, overlap_penalty are for name 'r2'", "reward.clusters=random", "overlap_penalty=null"),
+    ),
+    (
+        {"data.n_features": 3},
+        ("n_features is for source 'synthetic_regression', and data.source is 'digits'",),
+    ),
+    ({"data.folder": "pets", "data.image_size": 8}, ("folder, image_size are for source 'imagefolder'",)),
+    ({"data.noise_std": 0}, ("--set data.noise_std=null",)),
+    ({"partition.dominant_share": 0.3}, ("is for labels 'dominant', and partition.labels is 'iid'",)),
+    ({"partition.label_concentration": 1}, ("is for labels 'dirichlet'",)),
+    ({"partition.size_concentration": 1}, ("is for sizes 'dirichlet', and partition.sizes is 'equal'",)),
+    ({"partition.listed_sizes": [5] * 12}, ("listed_sizes is for sizes 'listed'", "listed_sizes=null")),
     ({"training.momentum": 0.9}, ("training", "momentum = 0.9 is for optimizer 'sgd', not 'adam'")),
     ({"data.test_fraction": None}, ("'digits'", "data.test_fraction")),
     ({"data.source": "imagefolder"}, ("'imagefolder'", "data.folder")),
@@ -150,6 +165,15 @@ def test_a_wrong_scenario_is_refused(changes: dict[str, Any], words: tuple[str, 
     with pytest.raises(ConfigError) as error:
         Scenario.read(changed(changes), "scenario")
     assert [word for word in words if word not in str(error.value)] == []
+
+
+def test_keys_that_are_null_or_usual_and_those_of_a_folder_in_place_of_the_source_may_be_there() -> None:
+    usual = {"reward.clusters": "random", "reward.n_clusters": None, "partition.dominant_share": None}
+    other = {"data.source": "mnist", "data.image_size": 8}  # of image_folders, which the configuration has
+    scenario = Scenario.read(changed(usual | other), "scenario")
+    assert (scenario.reward.clusters, scenario.data.image_size) == ("random", 8)
+    with pytest.raises(ConfigError, match=r"folder is for source 'imagefolder', and data\.source is 'mnist'"):
+        Scenario.read(changed(other | {"data.folder": "pets"}), "scenario")
 
 
 def test_a_missing_key_is_named() -> None:
