@@ -50,7 +50,8 @@ class NetworkSettings(Settings):
     availability: Annotated[str, OneOf(AVAILABILITIES)] = "always"
     """Who can be asked in a round. If fewer than `n_selected` are there, all of them take part."""
     availability_share: Annotated[float, Real(gt=0, le=1)] | None = None
-    """Share of the rounds in which a user is there (availability `random` and `daily`)."""
+    """Share of the rounds in which a user is there (availability `random` and `daily`, where it is rounded
+    for each user to whole rounds of a day)."""
     day_rounds: Annotated[int, Whole(ge=2, le=10**7)] | None = None
     """Rounds of a day (availability `daily`)."""
     failures: Annotated[str, OneOf(FAILURES)] = "never"
@@ -76,6 +77,11 @@ class NetworkSettings(Settings):
         check_choices(self, "network", choices)
         if self.failures != "never" and self.round_latency_max is None:
             raise ValueError(f"failures = '{self.failures}' needs network.round_latency_max, the timeout")
+        if self.availability == "daily" and (self.availability_share or 0) * (self.day_rounds or 0) < 1:
+            raise ValueError(
+                f"availability_share = {self.availability_share} of network.day_rounds = {self.day_rounds} is"
+                " less than a round: some users would never be there"
+            )
         return self
 
     @model_validator(mode="after")

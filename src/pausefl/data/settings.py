@@ -91,8 +91,8 @@ class PartitionSettings(Settings):
     """Whose an example is. `drawn`: by `labels` and `sizes`. `given`: the data source says it; `labels` and
     `sizes` play no part."""
     labels: Literal["iid", "stratified", "dominant", "dominant_pools", "dirichlet"]
-    """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
-    equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
+    """`iid`: every user's examples are sampled from the whole training set. `stratified`: each class is
+    spread evenly over the users, up to one example (BSFL, VI); needs sizes `equal`. `dominant`: each user has
     one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A).
     `dominant_pools`: the same in whole numbers, as in the authors' logs: users in order of their index take
     int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label

@@ -164,6 +164,10 @@ def test_selectors_that_look_at_answers_run_with_failures(demo: Scenario, select
         ({"round_latency_max": 0.01}, "max = 0.01 is below network.latency_floor = 0.05: no user answers so"),
         ({"failure_rate": 0.1}, "failure_rate is for failures 'random', and network.failures is 'never'"),
         ({"availability": "daily", "availability_share": 0.5}, "needs network.day_rounds"),
+        (
+            {"availability": "daily", "availability_share": 0.1, "day_rounds": 5},
+            "availability_share = 0.1 of network.day_rounds = 5 is less than a round",
+        ),
         ({"availability": "nightly"}, "availability = 'nightly' is not known. Allowed: always, daily"),
         ({"latency": "drift"}, "latency = 'drift' needs network.swap_round"),
         ({"latency_std": None}, "latency = 'two_groups' needs network.latency_std"),
