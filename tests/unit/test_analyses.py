@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import re
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,8 @@ from torch.utils.data import DataLoader, Subset
 
 from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
+from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,6 +48,27 @@ def test_counts_of_the_findings_are_sums_of_that_table() -> None:
         inside, n, expected = map(sum, zip(*counts, strict=True))
         row = f"the same rounds on {words}, settings of their logs | {inside} of {n} | {expected} |"
         assert row in findings
+
+
+@pytest.mark.slow
+def test_participations_in_long_runs_are_those_of_the_findings() -> None:
+    """In 1,000 rounds on MNIST; models do not matter, so nothing is trained."""
+    counts = {}
+    for name, selector in product(("mnist_large_iid_r1", "mnist_large_iid_r1_as_run"), ("pause", "random")):
+        scenario = load_scenario(name, ROOT / "config/scenarios")
+        long = scenario.replace(training=scenario.training.replace(n_rounds=1000, time_horizon_s=None))
+        runs = [selection_only(long, selector, seed) for seed in range(5)]
+        for run in runs:
+            run.run(1000)
+        counts[name, selector] = np.array([run.ledger.participations for run in runs])
+    written, random = counts["mnist_large_iid_r1", "pause"], counts["mnist_large_iid_r1", "random"]
+    said = [f"one user has taken part {written.max(axis=1).min()} times or more in each seed"]
+    said += [f"with random selection nobody more than {random.max()} times"]
+    even, drawn = (counts["mnist_large_iid_r1_as_run", selector] for selector in ("pause", "random"))
+    said += [f"each user takes part {even.min()} to {even.max()} times"]
+    said += [f"with random selection {drawn.min()} to {drawn.max()} times"]
+    page = " ".join((ROOT / "docs/findings.md").read_text("utf-8").split())
+    assert [words for words in said if words not in page] == []
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
     np.testing.assert_allclose(drawn.std(axis=0), [0.02, 0.1], rtol=0.1)
     np.testing.assert_allclose(drawn.mean(axis=0), expected_latencies(measured), rtol=0.02)
 
-    file.write_text("user,round,seconds\n0,1,0.2\n1,1,0.01\n0,2,0.4\n1,2,0.5\n", "utf-8")
+    file.write_text("user,round,seconds\n0,1,0.2\n1,1,0.01\n0,2,0.4\n1,2,0.5\n", "utf-8-sig")  # as of Excel
     trace = network(2, latency="trace", latency_file=str(file), **NONE)
     rounds = [trace.make_latency().sample(Streams(0), t).tolist() for t in (1, 2, 3)]
     assert rounds == [[0.2, 0.05], [0.4, 0.5], [0.2, 0.05]]  # 0.01 is below the floor

@@ -69,6 +69,17 @@ def test_answers_are_gaps_between_runs_of_one_seed() -> None:
     assert set(table["n_seeds"][table["source"] == AS_WRITTEN]) == {0, 2}
 
 
+def test_what_its_interval_leaves_open_is_told_as_open() -> None:
+    table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, {}, LOGS)
+    told = "\n".join(sentences(table))
+    assert "PAUSE is faster than random selection" in told
+    assert "In equal time PAUSE leaks more than random selection" in told
+    assert "the rounds of SA-PAUSE as printed last 1.60 times PAUSE's" in told
+    told = "\n".join(sentences(table.assign(low=0.9, high=1.1)))
+    assert "It is open whether PAUSE is faster than random selection" in told
+    assert "It is open whether PAUSE leaks less in equal time than random selection" in told
+
+
 def test_longer_runs_answer_for_the_reading_of_their_study() -> None:
     keys = [("usual", "pause", 0), (questions.N_ROUNDS, "pause", 0), (questions.N_ROUNDS, "pause", 1)]
     keys.append((questions.N_ROUNDS, "random", 0))

@@ -114,6 +114,14 @@ def curve(value: str, selector: str, seed: int, pace: float, accuracy: float) ->
     return table.assign(elapsed_s=pace * t, accuracy=accuracy * t / 50, leakage_max=1.0)
 
 
+def test_a_mean_over_time_counts_its_ends_as_any_moment() -> None:
+    bowl = [1.0, 0.5, 0.0, 0.5, 1.0]  # of mean 1/2; that of equally many points, ends included, is more
+    curves = [curve("usual", name, seed, 1.0, 0.0) for name in ("pause", "random") for seed in (0, 1)]
+    curves = [one.assign(accuracy=bowl) if (one["selector"] == "pause").all() else one for one in curves]
+    (row,) = compare(pd.concat(curves, ignore_index=True)).to_dict("records")
+    assert row["difference_over_time"] == pytest.approx(0.5, abs=1e-4)
+
+
 def test_selectors_are_compared_when_the_first_of_two_runs_ends() -> None:
     curves = [
         *(curve("usual", "pause", seed, 1.0, 0.8 + 0.1 * seed) for seed in (0, 1)),

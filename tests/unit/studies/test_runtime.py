@@ -44,6 +44,12 @@ def fits(median_s: Any, sizes: Any = SIZES, **columns: Any) -> pd.DataFrame:
     return runtime.fits(pd.DataFrame(table)).set_index("quantity")
 
 
+def test_sizes_that_a_fit_leaves_out_are_not_counted() -> None:
+    sizes = np.array([10, 20, 40, 80, 160])
+    fit = fits([1.0, 3.2, 2.9, 6.5, 12.0], sizes).loc["selection"]  # the third is too near to the overhead
+    assert (fit["from_users"], fit["to_users"], fit["n_sizes"]) == (20, 160, 3)
+
+
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
 def test_a_power_is_recovered_from_the_largest_sizes(exponent: float) -> None:
     # A sort is fitted to the same sizes, an iteration where it is known.
