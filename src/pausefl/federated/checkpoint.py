@@ -257,7 +257,7 @@ def finished_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataF
             **{key: summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device")},
             **{key: summary[key] for key in ("n_threads", "versions")},
             **{key: summary["digests"][key] for key in ("data set", "partition")},
-            "scenario": json.loads(json.dumps(as_of_today(summary["scenario"]))),
+            "scenario": json.loads(json.dumps(as_of_today(summary))),
             # Older summaries do not say.
             "genie": summary.get("genie", bool(rounds["pseudo_regret"].notna().any())),
             "code": summary["code_hash"],

@@ -68,7 +68,7 @@ def identity_of(job: Job, dataset: Dataset, partition: Partition, device: str | 
         Where it trains, as PyTorch names it; None without training.
     """
     return {
-        "scenario": json.loads(json.dumps(job.scenario.job_settings())),
+        "scenario": json.loads(json.dumps(job.scenario.job_settings(job.selector))),
         "selector": job.selector,
         "seed": job.seed,
         "n_rounds": job.n_rounds,

@@ -15,9 +15,13 @@ import pandas as pd
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.runs.run import Run, joined
 from pausefl.selectors import LABELS
+from pausefl.selectors.settings import CONSTANTS
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
 from pausefl.settings.dotted_keys import replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
+
+#: Settings that only runs of one selector have; of others they say nothing.
+_OF_ONE_SELECTOR = {f"selection.{key}" for constants in CONSTANTS.values() for key in constants}
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,12 @@ class Group:
 
         `ConfigError` if a scenario can no longer have these settings.
         """
-        own = scenario_of_job(as_of_today(self.runs[0].summary["scenario"]))
+        own = scenario_of_job(as_of_today(self.runs[0].summary))
         try:
             base = load_scenario(own.name, SHIPPED, home() / SHIPPED)
         except ConfigError:
             return own
-        found = replaced(base.job_settings(), own.job_settings())
+        found = replaced(base.job_settings(self.selector), own.job_settings(self.selector))
         changed = {"name": f"{own.name}, changed", "changed": found, "title": base.title}
         return own.model_copy(update=changed) if found else base
 
@@ -109,7 +113,8 @@ def _differences(settings: Mapping[str, Any], of_all: Sequence[Mapping[str, Any]
     if len(others) < len(of_all):
         yield str(settings["name"])
     for key in dict.fromkeys(key for other in others for key in other):
-        if len({str(other.get(key)) for other in others}) > 1:
+        compared = [other for other in others if key in other] if key in _OF_ONE_SELECTOR else others
+        if settings in compared and len({str(other.get(key)) for other in compared}) > 1:
             value = settings.get(key)
             words = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
             yield f"{key.removesuffix('.name').rpartition('.')[2]}\u00a0=\u00a0{words}"

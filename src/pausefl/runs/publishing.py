@@ -52,7 +52,7 @@ def _refused(folder: Path, what: str) -> PauseflError:
 
 def _same(ours: Run, theirs: Run) -> bool:
     """Whether two runs have the same settings and numbers."""
-    settings = (as_of_today(run.summary["scenario"]) for run in (ours, theirs))
+    settings = (as_of_today(run.summary) for run in (ours, theirs))
     tables = ((ours.rounds, theirs.rounds), (ours.ledger, theirs.ledger))
     return not differing(*settings) and not any(difference(*pair) for pair in tables)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.dotted_keys import differing, flattened, replaced
-from pausefl.settings.scenario import as_of_today
+from pausefl.settings.scenario import as_of_today, without_constants
 from pausefl.streams import Streams
 from pausefl.training.settings import MOST_ROUNDS
 
@@ -95,7 +95,7 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """What was run, apart from selector and seed, by dotted key."""
         more = {"data": self.summary.get("dataset_origin"), "training.n_rounds": self.summary["n_rounds"]}
-        return flattened(as_of_today(self.summary["scenario"])) | more
+        return flattened(as_of_today(self.summary)) | more
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the three files of ``pausefl run`` to a folder, which `pausefl.read_run` reads.
@@ -221,22 +221,30 @@ def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
 
 
-def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str = "") -> None:
-    """Raise `PauseflError` if a run was made with other `job_settings`, by default its scenario's."""
+def check_settings(runs: Sequence[Run]) -> None:
+    """Raise `PauseflError` if a run was made with other settings than the first.
+
+    Constants of a selector are compared between its own runs alone.
+    """
     for run in runs:
-        if differing := replaced(as_of_today(run.summary["scenario"]), settings):
-            changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
-            than = whose or f"scenario '{run.scenario}' has today"
-            raise PauseflError(
-                f"the run of {run.selector}, seed {run.seed}, was made with other settings than"
-                f" {than}: {changes}"
-            )
+        first = next(other for other in runs if other.selector == run.selector)
+        of_all = (without_constants(as_of_today(one.summary)) for one in (run, runs[0]))
+        of_selector = (as_of_today(one.summary) for one in (run, first))
+        for other, settings in ((runs[0], of_all), (first, of_selector)):
+            if differing := replaced(*settings):
+                changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
+                raise PauseflError(
+                    f"the run of {run.selector}, seed {run.seed}, was made with other settings than"
+                    f" that of {other.selector}, seed {other.seed}: {changes}"
+                )
 
 
 def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
     """Whether a finished run, by its summary, was made with a scenario's settings of today."""
     made_with = summary.get("scenario")
-    return isinstance(made_with, dict) and not differing(as_of_today(made_with), scenario.job_settings())
+    if not isinstance(made_with, dict):
+        return False
+    return not differing(as_of_today(summary), scenario.job_settings(summary["selector"]))
 
 
 def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:

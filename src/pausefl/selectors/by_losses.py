@@ -130,8 +130,6 @@ class Oort(Selector):
     staleness_bonus = 0.1
     #: Quantile of the utilities that larger ones are clipped to.
     utility_clip = 0.95
-    #: Share c of the cut-off score that a user needs to be drawn.
-    utility_cutoff = 0.95
     #: Share of the places for unexplored users in the first round, eps_1.
     exploration_share = 0.9
     #: Factor on that share from one round to the next.
@@ -139,8 +137,8 @@ class Oort(Selector):
     #: Least value that it falls to, eps_least.
     exploration_least = 0.2
 
-    def __init__(self, pacer_step: float) -> None:
-        self.pacer_step = pacer_step
+    def __init__(self, pacer_step: float, utility_cutoff: float = 0.7) -> None:
+        self.pacer_step, self.utility_cutoff = pacer_step, utility_cutoff
         self.utility, self.duration, self.last = np.zeros(0), np.zeros(0), np.zeros(0, np.int64)
         self.gained, self.preferred = np.zeros(2), np.array(float(pacer_step))
 

@@ -6,7 +6,7 @@ mean reward + sqrt((m + 1) ln t / T_k).
 CS-UCB-Q adds fairness for unequal data. With y_k = min(1, mean reward + sqrt(2 ln t / T_k)), 1 for users
 never seen, it selects the m users of largest (1 - b) y_k + b D_k. The virtual queue D_k <- max(D_k + c_k -
 b_k, 0) grows by the share c_k of the rounds that user k is due, here m |D_k| / (2 |D|), and falls by b_k = 1
-when the user is selected; b weighs the queue against the speed.
+when the user is selected. The queue weight b is a setting, since public implementations differ in it (D58).
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from pausefl.selectors.look import DASH_DOT_DOT, LONG_DASH, Look
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
-#: The weight of the queue, b.
-_QUEUE_WEIGHT = 0.5
 #: The share of the rounds that a user is due, relative to its share m |D_k| / |D| of the data.
 _DUE_SHARE = 0.5
 
@@ -66,6 +64,8 @@ class CsUcbQ(CsUcb):
 
     Attributes
     ----------
+    queue_weight
+        b in [0, 1], the weight of the queue against the speed.
     queue
         (K,) D_k; an empty array, for zeros, before the first round.
     """
@@ -73,15 +73,17 @@ class CsUcbQ(CsUcb):
     remembered = ("queue",)
     look = Look("CS-UCB-Q", "#5C5C14", "p", LONG_DASH, zorder=2.9, hollow=True)
 
-    def __init__(self, round_latency_max: float) -> None:
+    def __init__(self, round_latency_max: float, queue_weight: float = 0.1) -> None:
         super().__init__(round_latency_max)
+        self.queue_weight = queue_weight
         self.queue = np.zeros(0)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
         optimistic = np.minimum(_index(history, self.latency_max, 2.0), 1.0)
         queue = self.queue if len(self.queue) else 0.0
-        return _largest((1 - _QUEUE_WEIGHT) * optimistic + _QUEUE_WEIGHT * queue, history, rng)
+        weight = self.queue_weight
+        return _largest((1 - weight) * optimistic + weight * queue, history, rng)
 
     def join(self, n_users: int) -> None:
         """A new user has an empty queue."""

@@ -37,9 +37,21 @@ class SelectionSettings(Settings):
     n_candidates: Count | None = None
     """Users drawn at random that the selection of a round is made from (`fedcs` and `power_of_choice`); at
     most `network.n_users`."""
+    queue_weight: Annotated[float, Real(ge=0, le=1)] = 0.1
+    """Weight b of a user's virtual queue against its speed (`cs_ucb_q`). Public implementations of the
+    comparison with BSFL have 0.5, that of its first author, and 1e-1 to 1e-6."""
     pacer_step: Positive | None = None
     """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
+    utility_cutoff: Annotated[float, Real(ge=0, le=1)] = 0.7
+    """Share of the cut-off score that a user needs to be drawn (`oort`): 0.7 in the released code, 0.05 in
+    FedScale, 0.95 in the paper."""
 
+
+#: Constants of one selector, and what they were before they became keys, as runs recorded without them had.
+CONSTANTS: dict[str, dict[str, float]] = {
+    "cs_ucb_q": {"queue_weight": 0.5},
+    "oort": {"utility_cutoff": 0.95},
+}
 
 #: What selectors may be made from besides keys of ``selection`` and ``network``.
 BESIDES = ("reward", "speeds", "mean_latency")

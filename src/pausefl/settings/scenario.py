@@ -14,6 +14,7 @@ from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
+from pausefl.plugins import arguments
 from pausefl.privacy.mechanisms import MECHANISMS
 from pausefl.privacy.samplers import SAMPLERS
 from pausefl.privacy.schedule import SCHEDULES
@@ -22,7 +23,7 @@ from pausefl.schema.base import Settings
 from pausefl.schema.types import Distinct, Name, OneOf, Text
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import lacking, make_selector
-from pausefl.selectors.settings import SelectionSettings
+from pausefl.selectors.settings import CONSTANTS, SelectionSettings
 from pausefl.settings.figures import FigureSettings
 from pausefl.training.models import MODELS
 from pausefl.training.settings import ModelSettings, TrainingSettings
@@ -44,7 +45,6 @@ _GONE: dict[str, dict[str, Any]] = {
         "straggler_penalty": 2.0,
         "staleness_bonus": 0.1,
         "utility_clip": 0.95,
-        "utility_cutoff": 0.95,
         "exploration_share": 0.9,
         "exploration_decay": 0.98,
         "exploration_least": 0.2,
@@ -201,9 +201,13 @@ class Scenario(Settings):
         plain = {**self.model_dump(exclude_none=True), "selectors": list(self.selectors)}
         return plain if self.changed else {key: value for key, value in plain.items() if key != "changed"}
 
-    def job_settings(self) -> dict[str, Any]:
-        """What the result of a job depends on: all but what tables and figures say of it."""
-        return {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
+    def job_settings(self, selector: str | None = None) -> dict[str, Any]:
+        """What the result of a job depends on: all but what tables and figures say of it.
+
+        Of a selector, without the constants of others (`pausefl.selectors.settings.CONSTANTS`).
+        """
+        settings = {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
+        return settings if selector not in SELECTORS else without_constants(settings, SELECTORS[selector])
 
 
 def scenario_of_job(settings: Mapping[str, Any]) -> Scenario:
@@ -227,14 +231,27 @@ def _without_gone(section: str, values: Any) -> Any:
     return {key: value for key, value in values.items() if key not in gone or gone[key] != value}
 
 
-def as_of_today(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of an earlier job as `Scenario.job_settings` has them now.
+def without_constants(settings: Mapping[str, Any], but_of: type | None = None) -> dict[str, Any]:
+    """Job settings without the `CONSTANTS` of selectors, but for those that one selector is made from."""
+    gone = {key for of in CONSTANTS.values() for key in of} - set(arguments(but_of) if but_of else ())
+    return {
+        **settings,
+        "selection": {key: value for key, value in settings["selection"].items() if key not in gone},
+    }
 
-    New keys have their defaults; keys that are gone are left out where they asked for what is done now.
+
+def as_of_today(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run, by its summary, as `Scenario.job_settings` has them now of its selector.
+
+    New keys have their defaults, and constants of the selector that became keys the values that they had;
+    keys that are gone are left out where they asked for what is done now.
 
     Settings that a scenario can no longer have are returned as they are.
     """
+    selector, settings = summary["selector"], dict(summary["scenario"])
+    if isinstance(recorded := settings.get("selection"), Mapping):
+        settings["selection"] = {**CONSTANTS.get(selector, {}), **recorded}
     try:
-        return scenario_of_job(settings).job_settings()
+        return scenario_of_job(settings).job_settings(selector)
     except ConfigError:
-        return dict(settings)
+        return settings

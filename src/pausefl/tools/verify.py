@@ -87,7 +87,7 @@ def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str
     ``tell`` gets how an annealer selects otherwise on this processor.
     """
     run = runs.run(key)
-    if differing(as_of_today(run.summary["scenario"]), scenario.job_settings()):
+    if differing(as_of_today(run.summary), scenario.job_settings(run.selector)):
         return "settings differ from the scenario's of today, so it was not replayed"
     columns = list(ROUND_COLUMNS)
 
@@ -187,7 +187,7 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
     published = read_run(run)
     summary, rounds = published.summary, published.rounds
     scenario = load_scenario(summary["scenario"]["name"], scenarios)
-    if differing(as_of_today(summary["scenario"]), scenario.job_settings()):
+    if differing(as_of_today(summary), scenario.job_settings(summary["selector"])):
         raise PauseflError(f"{run}: scenario '{scenario.name}' has other settings today")
     wanted = min(n_rounds or summary["n_rounds"], summary["n_rounds"])
     genie = bool(rounds["pseudo_regret"].notna().any())

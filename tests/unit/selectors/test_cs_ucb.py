@@ -30,20 +30,23 @@ def slow_queue(past: list[Round], k: int, sizes: list[int], m: int) -> float:
     return queue
 
 
-def slow_worth(cls: type[CsUcb], past: list[Round], sizes: list[int], m: int, latency_max: float) -> Any:
+def slow_worth(weight: float | None, past: list[Round], sizes: list[int], m: int, latency_max: float) -> Any:
     everyone = range(len(sizes))
-    if cls is CsUcb:
+    if weight is None:
         return np.array([slow_index(past, k, m + 1, latency_max) for k in everyone])
     estimate = [min(1.0, slow_index(past, k, 2.0, latency_max)) for k in everyone]
-    return np.array([0.5 * estimate[k] + 0.5 * slow_queue(past, k, sizes, m) for k in everyone])
+    queue = [slow_queue(past, k, sizes, m) for k in everyone]
+    return np.array([(1 - weight) * estimate[k] + weight * queue[k] for k in everyone])
 
 
-@pytest.mark.parametrize("cls", [CsUcb, CsUcbQ])
+@pytest.mark.parametrize("weight", [None, 0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("all_there", [True, False])
-def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_there: bool) -> None:
+def test_the_choice_is_that_of_a_slow_rendering(weight: float | None, m: int, all_there: bool) -> None:
+    """Of CS-UCB without a weight of the queue, else of CS-UCB-Q."""
     rng, latency_max = np.random.default_rng(0), 0.8
-    select, history = cls(latency_max), History.empty(np.array(SIZES), m, 0.05)
+    select = CsUcb(latency_max) if weight is None else CsUcbQ(latency_max, weight)
+    history = History.empty(np.array(SIZES), m, 0.05)
     past: list[Round] = []
     made = set()
     for _ in range(200):
@@ -52,12 +55,12 @@ def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_th
         users = select(history, rng)
         assert len(set(users.tolist())) == m
         assert history.available[users].all()
-        worth = slow_worth(cls, past, SIZES, m, latency_max)
+        worth = slow_worth(weight, past, SIZES, m, latency_max)
         best = np.sort(worth[history.available])[::-1][:m]
         np.testing.assert_allclose(np.sort(worth[users])[::-1], best, rtol=0, atol=1e-9)
-        if cls is CsUcbQ and past:
+        if weight is not None and past:
             queue = [slow_queue(past, k, SIZES, m) for k in range(8)]
-            np.testing.assert_allclose(select.queue, queue, atol=1e-12)  # type: ignore[attr-defined]
+            np.testing.assert_allclose(select.queue, queue, atol=1e-12)  # type: ignore[union-attr]
         # Higher numbers are slower, some slower than tau_max; everyone's reward varies.
         latency = 0.1 * (users + 1) + rng.uniform(0, 0.4, m)
         told = Feedback(users, latency, np.ones(len(SIZES)))

@@ -67,7 +67,7 @@ def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
     for name in NAMES:
         scenario = load_scenario(name, SCENARIOS)
         assert Scenario.read(scenario.as_dict(), "scenario") == scenario
-        assert "pause" in scenario.selectors
+        assert "pause" in scenario.selectors or "_queue_" in name
         check_runnable(scenario, scenario.selectors)
 
 
@@ -274,11 +274,24 @@ def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
 
 def test_settings_recorded_with_keys_that_are_gone_are_read_if_they_ask_for_what_is_done_now() -> None:
     scenario = load_scenario("demo_small", SCENARIOS)
-    now = scenario.job_settings()
+    now = scenario.job_settings("pause")
     recorded = now | {"training": now["training"] | {"proximal": 0.0, "precision": "float32"}}
-    assert as_of_today(recorded) == now
+    assert as_of_today({"scenario": recorded, "selector": "pause"}) == now
     recorded["training"]["proximal"] = 0.1
-    assert as_of_today(recorded) == recorded
+    assert as_of_today({"scenario": recorded, "selector": "pause"}) == recorded
+
+
+def test_a_constant_that_became_a_key_has_the_value_that_it_had() -> None:
+    """In settings that were recorded without it, and only of the selector that is made from it."""
+    scenario = load_scenario("bsfl_linear_noniid", SCENARIOS)
+    recorded = scenario.job_settings("pause")
+    assert "queue_weight" not in recorded["selection"]
+    before = as_of_today({"scenario": recorded, "selector": "cs_ucb_q"})
+    assert before["selection"]["queue_weight"] == 0.5
+    assert scenario.job_settings("cs_ucb_q")["selection"]["queue_weight"] == 0.1
+    assert as_of_today({"scenario": recorded, "selector": "pause"}) == recorded
+    now = {"scenario": scenario.job_settings("cs_ucb_q"), "selector": "cs_ucb_q"}
+    assert as_of_today(now) == now["scenario"]
 
 
 # The scenarios as run have the settings of the authors' logs
