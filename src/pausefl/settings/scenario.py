@@ -207,7 +207,9 @@ class Scenario(Settings):
         Of a selector, without the constants of others (`pausefl.selectors.settings.CONSTANTS`).
         """
         settings = {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
-        return settings if selector not in SELECTORS else without_constants(settings, SELECTORS[selector])
+        if selector is None or selector not in SELECTORS:
+            return settings
+        return without_constants(settings, SELECTORS[selector])
 
 
 def scenario_of_job(settings: Mapping[str, Any]) -> Scenario:
