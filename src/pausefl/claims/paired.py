@@ -18,7 +18,7 @@ from pausefl.results.markdown import aligned, number
 from pausefl.runs.collected import Given, as_runs
 from pausefl.runs.run import Run, check_settings, rounds_of
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order
-from pausefl.settings.scenario import scenario_of_job
+from pausefl.settings.scenario import as_of_today, scenario_of_job
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,7 +133,11 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
     runs = as_runs(runs)
     recorded, measured = runs[0].summary["scenario"], METRICS[metric]
-    check_settings(runs)
+    for run in runs:
+        first = next(other for other in runs if other.selector == run.selector)
+        for other in (runs[0], first):
+            whose = f"that of {other.selector}, seed {other.seed}"
+            check_settings([run], as_of_today(other.summary), whose)
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")
     if len({run.selector for run in runs}) < 2:

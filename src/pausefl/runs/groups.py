@@ -15,14 +15,10 @@ import pandas as pd
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.runs.run import Run, joined
 from pausefl.selectors import LABELS
-from pausefl.selectors.settings import CONSTANTS
+from pausefl.selectors.settings import CONSTANT_KEYS
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
 from pausefl.settings.dotted_keys import replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
-
-#: Settings that only runs of one selector have; of others they say nothing.
-_OF_ONE_SELECTOR = {f"selection.{key}" for constants in CONSTANTS.values() for key in constants}
-
 
 @dataclass(frozen=True)
 class Group:
@@ -113,7 +109,7 @@ def _differences(settings: Mapping[str, Any], of_all: Sequence[Mapping[str, Any]
     if len(others) < len(of_all):
         yield str(settings["name"])
     for key in dict.fromkeys(key for other in others for key in other):
-        compared = [other for other in others if key in other] if key in _OF_ONE_SELECTOR else others
+        compared = [other for other in others if key in other] if key in CONSTANT_KEYS else others
         if settings in compared and len({str(other.get(key)) for other in compared}) > 1:
             value = settings.get(key)
             words = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,10 @@ from pausefl import hashing
 from pausefl.errors import DataError, PauseflError
 from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
+from pausefl.selectors.settings import CONSTANT_KEYS
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.dotted_keys import differing, flattened, replaced
-from pausefl.settings.scenario import as_of_today, without_constants
+from pausefl.settings.dotted_keys import differing, flattened
+from pausefl.settings.scenario import as_of_today
 from pausefl.streams import Streams
 from pausefl.training.settings import MOST_ROUNDS
 
@@ -221,22 +222,21 @@ def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
 
 
-def check_settings(runs: Sequence[Run]) -> None:
-    """Raise `PauseflError` if a run was made with other settings than the first.
+def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str = "") -> None:
+    """Raise `PauseflError` if a run was made with other `job_settings`, by default its scenario's.
 
-    Constants of a selector are compared between its own runs alone.
+    A constant of one selector counts only where both have it.
     """
     for run in runs:
-        first = next(other for other in runs if other.selector == run.selector)
-        of_all = (without_constants(as_of_today(one.summary)) for one in (run, runs[0]))
-        of_selector = (as_of_today(one.summary) for one in (run, first))
-        for other, settings in ((runs[0], of_all), (first, of_selector)):
-            if differing := replaced(*settings):
-                changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
-                raise PauseflError(
-                    f"the run of {run.selector}, seed {run.seed}, was made with other settings than"
-                    f" that of {other.selector}, seed {other.seed}: {changes}"
-                )
+        apart = differing(as_of_today(run.summary), settings)
+        lone = {key for key, values in apart.items() if key in CONSTANT_KEYS and None in values}
+        if others := apart.keys() - lone - {"name"}:
+            changes = ", ".join(f"{key} = {apart[key][0]}" for key in apart if key in others)
+            than = whose or f"scenario '{run.scenario}' has today"
+            raise PauseflError(
+                f"the run of {run.selector}, seed {run.seed}, was made with other settings than"
+                f" {than}: {changes}"
+            )
 
 
 def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:

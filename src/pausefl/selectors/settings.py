@@ -53,6 +53,9 @@ CONSTANTS: dict[str, dict[str, float]] = {
     "oort": {"utility_cutoff": 0.95},
 }
 
+#: Dotted keys of these constants.
+CONSTANT_KEYS = frozenset(f"selection.{key}" for of in CONSTANTS.values() for key in of)
+
 #: What selectors may be made from besides keys of ``selection`` and ``network``.
 BESIDES = ("reward", "speeds", "mean_latency")
 

@@ -209,7 +209,9 @@ class Scenario(Settings):
         settings = {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
         if selector is None or selector not in SELECTORS:
             return settings
-        return without_constants(settings, SELECTORS[selector])
+        others = {key for of in CONSTANTS.values() for key in of} - arguments(SELECTORS[selector]).keys()
+        chosen = settings["selection"].items()
+        return {**settings, "selection": {key: value for key, value in chosen if key not in others}}
 
 
 def scenario_of_job(settings: Mapping[str, Any]) -> Scenario:
@@ -231,15 +233,6 @@ def _without_gone(section: str, values: Any) -> Any:
     if not isinstance(values, Mapping):
         return values
     return {key: value for key, value in values.items() if key not in gone or gone[key] != value}
-
-
-def without_constants(settings: Mapping[str, Any], but_of: type | None = None) -> dict[str, Any]:
-    """Job settings without the `CONSTANTS` of selectors, but for those that one selector is made from."""
-    gone = {key for of in CONSTANTS.values() for key in of} - set(arguments(but_of) if but_of else ())
-    return {
-        **settings,
-        "selection": {key: value for key, value in settings["selection"].items() if key not in gone},
-    }
 
 
 def as_of_today(summary: Mapping[str, Any]) -> dict[str, Any]:
