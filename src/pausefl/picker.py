@@ -134,21 +134,34 @@ class Picker:
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self.join(data_size, quality, cluster)
 
-    def select(self, online: Iterable[Hashable]) -> list[Hashable]:
+    def select(
+        self, online: Iterable[Hashable], losses: Mapping[Hashable, float] | None = None
+    ) -> list[Hashable]:
         """Ids of the clients to ask in the coming round, in the order in which they joined.
 
         All of those with budget left if they are fewer than m. Their budgets are charged now: whoever is
         asked may release something, whether or not it reaches the server. If clients were asked, and nothing
         was observed since, that was a round in which nobody answered.
 
+        Parameters
+        ----------
+        online
+            Ids of the clients that can be asked.
+        losses
+            Loss of the current model on the data of each of them, for ``pow_d``.
+
         Raises
         ------
         PauseflError
-            If a client is not known.
+            If a client is not known, or a loss that is needed is missing; then nobody is charged.
         """
         if self.epsilon:
             self.observe({})
+        online = list(online)
         users = self._users(online)
+        if self.facts.asks_losses:
+            self.history.losses = np.zeros(len(self.ids))
+            self.history.losses[users] = self._told("losses", losses, online, np.float64, 0)
         available = np.zeros(len(self.ids), np.bool_)
         available[users] = self.ledger.may_take_part()[users]
         self.history.available = available

@@ -242,45 +242,56 @@ def power_of_choice_chances(
 
 
 def oort_chances(
-    past: list[Reports], coming: list[int], sizes: list[int], m: int, settings: Oort
+    past: list[Reports], coming: list[int], sizes: list[int], m: int, settings: Oort, percentile: float
 ) -> list[float]:
-    """Probability that Oort selects each user in the coming round (Lai et al., Algorithm 1), step by step."""
-    utility, last, duration = {}, {}, {}
-    gained: list[float] = []
-    preferred, window = settings.pacer_step, settings.pacer_window
+    """Probability that the released Oort selects each user in the coming round, step by step."""
+    last, duration = dict[int, int](), dict[int, float]()
+    utility = {k: float(size) for k, size in enumerate(sizes)}
+    history, step = [0.0], settings.pacer_step  # mean utility of whom the round before exploited
     share = settings.exploration_share
-    for t, (users, latency, losses) in enumerate(past, start=1):
+    for now in range(1, len(past) + 2):
+        share = max(share * settings.exploration_decay, settings.exploration_least)
+        if now % step == 0 and now >= 2 * step:
+            before, lately = sum(history[-2 * step : -step]), sum(history[-step:])
+            if abs(lately - before) <= before / 10:
+                percentile = min(100, percentile + settings.pacer_delta)
+            elif abs(lately - before) >= 5 * before:
+                percentile = max(settings.pacer_delta, percentile - settings.pacer_delta)
+        if now > len(past):
+            break
+        users, latency, losses = past[now - 1]
+        exploited = [k for k in users if k in last]
         for k, seconds, loss in zip(users, latency, losses, strict=True):
-            utility[k], duration[k], last[k] = sizes[k] * loss, seconds, t
-        gained.append(sum(utility[k] for k in users))
-        if t % window == 0 and t >= 2 * window:
-            preferred += settings.pacer_step * (sum(gained[-2 * window : -window]) > sum(gained[-window:]))
-        share *= settings.exploration_decay
-    share, now = max(share, settings.exploration_least), len(past) + 1
-    known = [k for k in coming if k in last]
-    unknown = [k for k in coming if k not in last]
-    n_known = 0
-    while n_known + 1 <= m * (1 - share) + 1e-9 and n_known < len(known):
-        n_known += 1
-    n_known += max(0, m - n_known - len(unknown))
-    chances = [0.0] * len(sizes)
-    for k in unknown:
-        chances[k] = (m - n_known) / len(unknown)
-    if n_known == 0:
-        return chances
-    ordered = sorted(utility[k] for k in known)
-    place = settings.utility_clip * (len(ordered) - 1)
-    clip = ordered[min(i for i in range(len(ordered)) if i >= place - 1e-9)]
-    least = ordered[0]
+            utility[k], duration[k], last[k] = sizes[k] * loss, seconds, now
+        history.append(sum(utility[k] for k in exploited) / len(exploited) if exploited else 0.0)
+    if len(last) == len(sizes):
+        share = 0.0
+    known, unknown = [k for k in coming if k in last], [k for k in coming if k not in last]
+    n_known = min(int(m * (1 - share) + 1e-9), len(known))
+    n_unknown = min(m - n_known, len(unknown))
+    pool = sorted(unknown, key=lambda k: -sizes[k])[: int(settings.exploration_window * n_unknown)]
+    ordered = sorted(utility[k] for k in coming if utility[k] > 0)
+    clip = ordered[min(int(len(ordered) * settings.utility_clip), len(ordered) - 1)]
+    least, most = 0.999 * ordered[0], ordered[-1]
+    times = sorted(duration.values())
+    preferred = INF
+    if times and percentile < 100:
+        preferred = times[min(int(len(times) * percentile / 100), len(times) - 1)]
     score = {}
     for k in known:
-        score[k] = (min(utility[k], clip) - least) / ((clip - least) or 1.0)
-        score[k] += float(np.sqrt(settings.staleness_bonus * np.log(now) / last[k]))
+        score[k] = (min(max(utility[k], least), clip) - least) / max(most - least, 1e-4)
+        score[k] += float(np.sqrt(settings.staleness_bonus * np.log(len(past) + 1) / last[k]))
         if duration[k] > preferred:
             score[k] *= (preferred / duration[k]) ** settings.straggler_penalty
-    cutoff = settings.utility_cutoff * sorted(score.values(), reverse=True)[n_known - 1]
+    best = sorted(score.values(), reverse=True)
+    cutoff = settings.utility_cutoff * best[min(n_known, len(best) - 1)] if best else 0.0
     admitted = {k: score[k] for k in known if score[k] >= cutoff}
-    for drawn, probability in chances_of_draws(admitted, n_known).items():
-        for k in drawn:
-            chances[k] += probability
+    chances = [0.0] * len(sizes)
+    for exploited, p in chances_of_draws(admitted, n_known).items():
+        for explored, q in chances_of_draws({k: sizes[k] for k in pool}, n_unknown).items():
+            rest = [k for k in coming if k not in (*exploited, *explored)]
+            for k in (*exploited, *explored):
+                chances[k] += p * q
+            for k in rest:
+                chances[k] += p * q * (m - n_known - n_unknown) / len(rest)
     return chances

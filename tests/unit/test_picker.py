@@ -55,7 +55,9 @@ def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list
     """Selections of some rounds, in which some clients never answer."""
     selections = []
     for _ in range(n_rounds):
-        asked = picker.select(picker.ids)
+        rng = np.random.default_rng(picker.history.round)
+        current = dict(zip(picker.ids, rng.uniform(0.1, 2, len(picker.ids)), strict=True))
+        asked = picker.select(picker.ids, current if picker.facts.asks_losses else None)
         answered = [one for one in asked if one not in silent]
         rng = np.random.default_rng(picker.history.round)
         losses = {one: float(rng.uniform(0.1, 2)) for one in answered}
@@ -412,6 +414,14 @@ def test_nothing_happens_if_nobody_joins() -> None:
         picker.resize({"client 1": -7})
 
 
+def test_current_losses_decide_for_pow_d_and_are_asked_for_by_name() -> None:
+    picker = pick("pow_d", n_candidates=K)
+    losses = {one: float(k % 5) for k, one in enumerate(SIZES)}
+    assert {"client 4", "client 9"} < set(picker.select(SIZES, losses))
+    with pytest.raises(PauseflError, match="'pow_d' looks at losses: none of client 'client 1'"):
+        picker.select(["client 1", "client 2"], {"client 2": 0.3})
+
+
 def test_it_needs_nothing_that_training_needs() -> None:
     """Nor does importing the package; the command, and names of the library, say what to install."""
     code = """
@@ -423,7 +433,7 @@ import pausefl
 
 for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarity", "oort", "cs_ucb_q"):
     options = {"pacer_step": 0.3} if name == "oort" else {}
-    picker = pausefl.Picker(name, {k: 10 + k for k in range(20)}, 3, 0.05, 2.0, **options)
+    picker = pausefl.Picker(name, {k: 10 + k for k in range(20)}, 3, 0.05, 2.0)
     for _ in range(9):
         told = {one: 0.1 for one in picker.select(range(20))}
         picker.observe(told, losses=told, updates={one: [1.0, one] for one in told})

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
+
+
+class Losses(Protocol):
+    """Losses by user, as an array (K,) has them, or asked for one by one."""
+
+    def __getitem__(self, users: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Those (n,) of the users (n,)."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,9 @@ class History:
         tau_min in seconds.
     forgetting
         Least weight of a new observation in the means below; with 0 they are plain means.
+    losses
+        Loss of the model of the coming round on the data of the users whose ids it is indexed with, (n,) of
+        ids (n,): a question to these users. None unless the selector asks (`Selector.asks_losses`).
     round
         t, 1-based: the coming round.
     participations
@@ -100,6 +110,7 @@ class History:
     privacy: NDArray[np.float64]
     available: NDArray[np.bool_]
     forgetting: float = 0.0
+    losses: Losses | None = None
 
     @classmethod
     def empty(

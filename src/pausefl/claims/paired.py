@@ -18,7 +18,7 @@ from pausefl.results.markdown import aligned, number
 from pausefl.runs.collected import Given, as_runs
 from pausefl.runs.run import Run, check_settings, rounds_of
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order
-from pausefl.settings.scenario import as_of_today, scenario_of_job
+from pausefl.settings.scenario import as_of_today, scenario_of_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,10 +132,10 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     if metric not in METRICS:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
     runs = as_runs(runs)
-    recorded, measured = runs[0].summary["scenario"], METRICS[metric]
+    measured = METRICS[metric]
     for run in runs:
-        first = next(other for other in runs if other.selector == run.selector)
-        for other in (runs[0], first):
+        alike = next(other for other in runs if other.selector == run.selector)
+        for other in (runs[0], alike):
             whose = f"that of {other.selector}, seed {other.seed}"
             check_settings([run], as_of_today(other.summary), whose)
     if measured.trained and not all(run.summary["trained"] for run in runs):
@@ -148,7 +148,7 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
             raise PauseflError(
                 f"{same.name} and {run.name} are both {run.selector}, seed {run.seed}. Name one of them"
             )
-    scenario = scenario_of_job(recorded)
+    scenario = scenario_of_run(runs[0].summary)
     found = replicates(rounds_of(runs), scenario.name, scenario.network)
     divided = measured.unit != "points" if ratio is None else ratio
     unit = "ratio" if divided else measured.unit

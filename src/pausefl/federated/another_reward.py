@@ -21,7 +21,7 @@ from pausefl.federated.untrained import Repeated
 from pausefl.files import check_writable, locked
 from pausefl.provenance import job_code
 from pausefl.selectors import SELECTORS
-from pausefl.settings.scenario import scenario_of_job
+from pausefl.settings.scenario import scenario_of_run
 from pausefl.streams import Streams
 from pausefl.training.sizes import model_layout
 
@@ -40,7 +40,7 @@ def under_another_reward(job: Job, dataset: Dataset, partition: Partition, train
     there, summary, rounds = finished_run(trained)
     identity = identity_of(job, dataset, partition, summary["device"])
     checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
-    code = job_code(scenario_of_job(there["scenario"]), there["selector"], genie=there["genie"])
+    code = job_code(scenario_of_run(there), there["selector"], genie=there["genie"])
     free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", "n_threads", "versions"]
     differing = differences(there, identity | {"code": code})
     differing = {key: words for key, words in differing.items() if not_within(key, free)}

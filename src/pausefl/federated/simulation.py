@@ -119,6 +119,18 @@ class PseudoRegret:
         return max(genies - ours, 0.0)  # below 0 by rounding only
 
 
+@dataclass(frozen=True)
+class CurrentLosses:
+    """Losses of a model on the data of the users who are asked."""
+
+    trainer: Trainer
+    theta: Vector
+
+    def __getitem__(self, users: Users) -> Floats:
+        """Mean loss (n,) of each user."""
+        return self.trainer.losses(self.theta, users)
+
+
 class Simulation:
     """One federated job: a scenario, a selector and a seed.
 
@@ -280,6 +292,8 @@ class Simulation:
         self.history.available = may_take_part
         if np.count_nonzero(may_take_part) < self.history.n_selected:
             return np.flatnonzero(may_take_part)
+        if self.trainer is not None and SELECTORS[self.selector].asks_losses:
+            self.history.losses = CurrentLosses(self.trainer, self.theta)
         chosen = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
         return chosen[may_take_part[chosen]]
 

@@ -18,7 +18,8 @@ from pausefl.selectors import LABELS
 from pausefl.selectors.settings import CONSTANT_KEYS
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
 from pausefl.settings.dotted_keys import replaced
-from pausefl.settings.scenario import as_of_today, scenario_of_job
+from pausefl.settings.scenario import scenario_of_run
+
 
 @dataclass(frozen=True)
 class Group:
@@ -41,7 +42,7 @@ class Group:
 
         `ConfigError` if a scenario can no longer have these settings.
         """
-        own = scenario_of_job(as_of_today(self.runs[0].summary))
+        own = scenario_of_run(self.runs[0].summary)
         try:
             base = load_scenario(own.name, SHIPPED, home() / SHIPPED)
         except ConfigError:

@@ -9,7 +9,7 @@ from pausefl.selectors.base import Selector
 from pausefl.selectors.baselines import Everyone, EveryoneInTheClear, Fastest, Random, RandomBySize
 from pausefl.selectors.best_gain import SaPauseBestGain
 from pausefl.selectors.brute import BrutePause
-from pausefl.selectors.by_losses import Oort, PowerOfChoice
+from pausefl.selectors.by_losses import Oort, PowD, PowerOfChoice
 from pausefl.selectors.clustered import ClusteredBySimilarity, ClusteredBySize
 from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
 from pausefl.selectors.look import Look, own_look, spare_look
@@ -70,6 +70,7 @@ SELECTORS = _Selectors(
         "tifl": Tifl,
         "fedcs": FedCs,
         "power_of_choice": PowerOfChoice,
+        "pow_d": PowD,
         "oort": Oort,
     },
 )

@@ -49,6 +49,8 @@ class Selector(ABC):
     #: Whether it looks at the users' updates, or at their training losses, so that it needs training.
     needs_updates: ClassVar[bool] = False
     needs_losses: ClassVar[bool] = False
+    #: Whether it asks users for the loss of the coming round's model before it selects, `History.losses`.
+    asks_losses: ClassVar[bool] = False
     #: Which mean of its examples' losses a user reports: 1, the mean, or 2, the root of the mean square.
     loss_power: ClassVar[Literal[1, 2]] = 1
     #: Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
@@ -61,12 +63,14 @@ class Selector(ABC):
     @classmethod
     def looks_at(cls) -> str:
         """What it looks at that only training makes, in words; empty if it selects without training, too."""
-        return "updates" if cls.needs_updates else "training losses" if cls.needs_losses else ""
+        if cls.needs_updates:
+            return "updates"
+        return "training losses" if cls.needs_losses or cls.asks_losses else ""
 
     @classmethod
     def releases_losses(cls) -> bool:
-        """Whether its users report training losses out of budgets that protect their updates."""
-        return cls.private and cls.needs_losses
+        """Whether its users report losses out of budgets that protect their updates."""
+        return cls.private and (cls.needs_losses or cls.asks_losses)
 
     @abstractmethod
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

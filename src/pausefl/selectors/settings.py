@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 from pausefl.bandit.settings import NetworkSettings
 from pausefl.plugins import missing, no_key
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, Positive, Real, Whole
+from pausefl.schema.types import Count, NonNegative, Positive, Real, Whole
+
+Share = Annotated[float, Real(ge=0, le=1)]
+Percentile = Annotated[float, Real(gt=0, le=100)]
 
 
 class SelectionSettings(Settings):
@@ -37,20 +40,51 @@ class SelectionSettings(Settings):
     n_candidates: Count | None = None
     """Users drawn at random that the selection of a round is made from (`fedcs` and `power_of_choice`); at
     most `network.n_users`."""
-    queue_weight: Annotated[float, Real(ge=0, le=1)] = 0.1
+    queue_weight: Share = 0.1
     """Weight b of a user's virtual queue against its speed (`cs_ucb_q`). Public implementations of the
     comparison with BSFL have 0.5, that of its first author, and 1e-1 to 1e-6."""
-    pacer_step: Positive | None = None
-    """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
-    utility_cutoff: Annotated[float, Real(ge=0, le=1)] = 0.7
-    """Share of the cut-off score that a user needs to be drawn (`oort`): 0.7 in the released code, 0.05 in
-    FedScale, 0.95 in the paper."""
+    utility_cutoff: Share = 0.7
+    """Share of the cut-off score that a user needs to be drawn (`oort`). This and the other constants of
+    `oort` are those of its authors' released code; FedScale has 0.05 here, the paper 0.95."""
+    utility_clip: Share = 0.98
+    """Quantile of the utilities that larger ones are clipped to (`oort`)."""
+    straggler_penalty: NonNegative = 2.0
+    """Exponent of the penalty on users slower than the pacer allows (`oort`)."""
+    staleness_bonus: NonNegative = 0.1
+    """Factor in the bonus of users who were not seen for long (`oort`)."""
+    exploration_share: Share = 0.9
+    """Share of the places for unexplored users, before its first decay (`oort`)."""
+    exploration_decay: Share = 0.95
+    """Factor on that share in each round (`oort`)."""
+    exploration_least: Share = 0.2
+    """Least value that this share falls to while somebody is unexplored (`oort`)."""
+    exploration_window: Annotated[float, Real(ge=1)] = 5.0
+    """Unexplored users of most data that places are drawn from, as a multiple of these places (`oort`)."""
+    pacer_percentile: Percentile = 10.0
+    """Percentile of the users' latencies that is not penalised at first (`oort`)."""
+    pacer_step: Count = 20
+    """Rounds of a window after which the pacer looks back (`oort`)."""
+    pacer_delta: Percentile = 5.0
+    """Percentage points by which the pacer raises or lowers its percentile (`oort`)."""
 
 
 #: Constants of one selector, and what they were before they became keys, as runs recorded without them had.
 CONSTANTS: dict[str, dict[str, float]] = {
     "cs_ucb_q": {"queue_weight": 0.5},
-    "oort": {"utility_cutoff": 0.95},
+    "oort": {
+        "utility_cutoff": 0.95,
+        "utility_clip": 0.95,
+        "straggler_penalty": 2.0,
+        "staleness_bonus": 0.1,
+        "exploration_share": 0.9,
+        "exploration_decay": 0.98,
+        "exploration_least": 0.2,
+        # The pacer was another one, and any unexplored user was as likely, so these are of no earlier run.
+        "exploration_window": 1.0,
+        "pacer_percentile": 100.0,
+        "pacer_step": 1,
+        "pacer_delta": 100.0,
+    },
 }
 
 #: Dotted keys of these constants.

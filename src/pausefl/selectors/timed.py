@@ -31,7 +31,7 @@ class Tifl(Selector):
     """
 
     remembered = ("tier",)
-    look = Look("TiFL", "#7B4FA3", "<", LONG_DASH_DOT, zorder=2.88)
+    look = Look("TiFL (uniform)", "#7B4FA3", "<", LONG_DASH_DOT, zorder=2.88)
 
     def __init__(self, n_tiers: int) -> None:
         self.n_tiers = n_tiers
@@ -90,7 +90,7 @@ class FedCs(Selector):
     """
 
     own_number = True
-    look = Look("FedCS", "#A678CC", "<", DOT, width=1.5, zorder=2.86, hollow=True)
+    look = Look("FedCS (deadline)", "#A678CC", "<", DOT, width=1.5, zorder=2.86, hollow=True)
 
     def __init__(self, deadline: float, n_candidates: int) -> None:
         self.deadline, self.n_candidates = deadline, n_candidates

@@ -42,12 +42,6 @@ _GONE: dict[str, dict[str, Any]] = {
         "tier_credits": None,
         "profiling_rounds": 1,
         "pacer_window": 20,
-        "straggler_penalty": 2.0,
-        "staleness_bonus": 0.1,
-        "utility_clip": 0.95,
-        "exploration_share": 0.9,
-        "exploration_decay": 0.98,
-        "exploration_least": 0.2,
     },
     "training": {
         "learning_rate_schedule": "constant",
@@ -207,11 +201,8 @@ class Scenario(Settings):
         Of a selector, without the constants of others (`pausefl.selectors.settings.CONSTANTS`).
         """
         settings = {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
-        if selector is None or selector not in SELECTORS:
-            return settings
-        others = {key for of in CONSTANTS.values() for key in of} - arguments(SELECTORS[selector]).keys()
-        chosen = settings["selection"].items()
-        return {**settings, "selection": {key: value for key, value in chosen if key not in others}}
+        foreign, chosen = _constants_of_others(selector), settings["selection"].items()
+        return {**settings, "selection": {key: value for key, value in chosen if key not in foreign}}
 
 
 def scenario_of_job(settings: Mapping[str, Any]) -> Scenario:
@@ -235,18 +226,35 @@ def _without_gone(section: str, values: Any) -> Any:
     return {key: value for key, value in values.items() if key not in gone or gone[key] != value}
 
 
-def as_of_today(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a run, by its summary, as `Scenario.job_settings` has them now of its selector.
+def scenario_of_run(summary: Mapping[str, Any]) -> Scenario:
+    """The scenario of a run, by its summary; raises as `scenario_of_job`.
 
-    New keys have their defaults, and constants of the selector that became keys the values that they had;
-    keys that are gone are left out where they asked for what is done now.
-
-    Settings that a scenario can no longer have are returned as they are.
+    A constant that was no key when the run was made has the value that it had; those of other selectors,
+    which say nothing of the run, have their defaults.
     """
     selector, settings = summary["selector"], dict(summary["scenario"])
     if isinstance(recorded := settings.get("selection"), Mapping):
-        settings["selection"] = {**CONSTANTS.get(selector, {}), **recorded}
+        foreign = _constants_of_others(selector)
+        own = {key: value for key, value in recorded.items() if key not in foreign}
+        settings["selection"] = {**CONSTANTS.get(selector, {}), **own}
+    return scenario_of_job(settings)
+
+
+def as_of_today(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run, by its summary, as `Scenario.job_settings` has them now of its selector.
+
+    New keys have their defaults; keys that are gone are left out where they asked for what is done now.
+    Settings that a scenario can no longer have are returned as they are.
+    """
     try:
-        return scenario_of_job(settings).job_settings(selector)
+        return scenario_of_run(summary).job_settings(summary["selector"])
     except ConfigError:
-        return settings
+        return dict(summary["scenario"])
+
+
+def _constants_of_others(selector: str | None) -> frozenset[str]:
+    """Keys of ``selection`` that only selectors are made from that are not this one; none if it is unknown."""
+    if selector is None or selector not in SELECTORS:
+        return frozenset()
+    constants = frozenset(key for of in CONSTANTS.values() for key in of)
+    return constants - arguments(SELECTORS[selector]).keys()

@@ -25,7 +25,7 @@ from pausefl.streams import Streams
 Users = NDArray[np.int64]
 
 #: What some selector needs, and the second reward; the first is that of the demo.
-SELECTION = {"n_iterations": 20, "n_tiers": 3, "deadline": 0.5, "n_candidates": 7, "pacer_step": 0.2}
+SELECTION = {"n_iterations": 20, "n_tiers": 3, "deadline": 0.5, "n_candidates": 7, "pacer_step": 3}
 R2 = {"name": "r2", "n_clusters": 4, "overlap_penalty": 0.01, "overlap_latency": 0.1}
 REWARDS: dict[str, dict[str, Any]] = {"r1": {}, "r2": {f"reward.{key}": value for key, value in R2.items()}}
 #: Other laws of the latencies: one more spread out, and one that is the same for all users.
@@ -123,7 +123,7 @@ class SelectorContract:
             if name in TRUTH:
                 setattr(there, TRUTH[name], getattr(there, TRUTH[name])[order])
             history, renumbered = start(place), start(place)
-            for attribute in ("data_size", "quality", "cluster"):
+            for attribute in ("data_size", "quality", "cluster", "losses"):
                 setattr(renumbered, attribute, getattr(history, attribute)[order])
             rng = np.random.default_rng(4)
             for t in range(n_rounds):
@@ -228,11 +228,13 @@ def itself(name: str, scenario: Scenario) -> Selector:
 
 
 def start(scenario: Scenario, alike: bool = False) -> History:
-    """A history before the first round; users have unequal data unless alike."""
+    """A history before the first round; users have unequal data, and losses, unless alike."""
     rng, clusters = np.random.default_rng(0), scenario.reward.make_clusters(12, Streams(0))
     sizes = np.full(12, 50) if alike else rng.permutation(np.arange(40, 124, 7))
     quality = np.ones(12) if alike else rng.uniform(0.2, 1, 12)
-    return History.empty(sizes, 3, scenario.network.latency_floor, quality, clusters)
+    history = History.empty(sizes, 3, scenario.network.latency_floor, quality, clusters)
+    history.losses = np.ones(12) if alike else rng.exponential(size=12)
+    return history
 
 
 def feedback(name: str, scenario: Scenario, history: History, users: Users) -> Feedback:

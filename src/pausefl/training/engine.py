@@ -131,7 +131,9 @@ class Trainer:
             )
         self._optimizer = make_optimizer(training, len(partition.users), self.layout.n_trainable, device)
         self._bench = Workbench(flat, self._optimizer, dataset, training, device)
-        self._test_y = torch.from_numpy(dataset.test_y).to(device)
+        self._train_y, self._test_y = (
+            torch.from_numpy(y).to(device) for y in (dataset.train_y, dataset.test_y)
+        )
         if backend is None:
             family = MODELS.find(model.name).family
             backend = fastest_backend(device.type, family, self._bench.regression)
@@ -178,6 +180,13 @@ class Trainer:
             for w, r, g in zip(wrong, right, guessed, strict=True)
         )
         return Scores(accuracy, loss, n_guessed > 0, tuple(by_class))
+
+    def losses(self, theta: Vector, users: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n,) mean loss of a model on all of each user's own data, in evaluation mode."""
+        rows = [self.partition.users[int(user)] for user in users]
+        outputs = torch.split(self._backend.outputs(theta, np.concatenate(rows)), [len(of) for of in rows])
+        targets = (self._train_y[torch.from_numpy(of).to(self._train_y.device)] for of in rows)
+        return np.array([float(self._bench.loss(*pair)) for pair in zip(outputs, targets, strict=True)])
 
     def state(self) -> dict[str, NDArray[Any]]:
         """State that coming rounds depend on; write or copy it before them, see `UserOptimizer.state`."""

@@ -76,7 +76,7 @@ def test_files_columns_and_types(start: Start, train: bool) -> None:
 
 def test_the_summary_tells_what_ran_where_and_how_long(start: Start, demo: Scenario) -> None:
     summary = told(start())
-    assert summary["scenario"] == json.loads(json.dumps(demo.job_settings()))
+    assert summary["scenario"] == json.loads(json.dumps(demo.job_settings("pause")))
     asked = [summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device", "n_threads")]
     assert asked == ["pause", 0, 3, True, "cpu", 1]
     assert "digits" in summary["dataset_origin"]

@@ -40,10 +40,10 @@ CPU = torch.device("cpu")
 N_USERS = 12
 #: One selector of each combination of traits that the loop looks at.
 TRAITS = {
-    (r.private, r.uniform_weights, r.takes_everyone, r.needs_updates, r.needs_losses): name
+    (r.private, r.uniform_weights, r.takes_everyone, r.needs_updates, r.needs_losses, r.asks_losses): name
     for name, r in SELECTORS.items()
 }
-NEEDS_TRAINING = {name for name, r in SELECTORS.items() if r.needs_updates or r.needs_losses}
+NEEDS_TRAINING = {name for name, r in SELECTORS.items() if r.looks_at()}
 KINDS = sorted(
     {"pause", "sa_pause", "cs_ucb_q", "tifl", "fedcs", "oort", "power_of_choice", *TRAITS.values()}
 )
@@ -461,6 +461,27 @@ def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
         assert np.ptp(expected) > 0.01
     else:
         assert feedback.losses is None
+
+
+def test_pow_d_selects_the_candidates_on_whose_data_the_model_is_worst(
+    build: Build, demo: Scenario, digits: Dataset, unequal: Partition
+) -> None:
+    """Everyone is a candidate; losses of the current model by hand, after some training."""
+    simulation = build("pow_d", changed(demo, privacy=None, selection={"n_candidates": N_USERS}))
+    simulation.select = simulation.scenario.replace(
+        selection=simulation.scenario.selection.replace(n_candidates=N_USERS)
+    ).make_selector("pow_d")
+    simulation.run(4)
+    model = FlatModel(build_model(demo.model, digits, Streams(0)), CPU)
+    model.values.copy_(torch.from_numpy(simulation.theta))
+    losses = []
+    for mine in unequal.users:
+        x = torch.from_numpy(digits.train_x[mine]).float() / 127.5 - 1
+        losses.append(
+            float(functional.cross_entropy(model.module(x), torch.from_numpy(digits.train_y[mine])))
+        )
+    chosen = simulation.run(5).rounds.selection[4]
+    assert sorted(chosen.tolist()) == sorted(np.argsort(losses)[-3:].tolist())
 
 
 def test_losses_that_are_paid_for_are_released_and_updates_get_the_rest(

@@ -46,12 +46,14 @@ class Autograd(Backend):
             yield [layer.sample(len(batch), generator) for layer in self.dropout]
 
     @torch.no_grad()
-    def outputs(self, theta: Vector) -> Tensor:
+    def outputs(self, theta: Vector, rows: NDArray[np.int64] | None = None) -> Tensor:
         """See `Backend.outputs`."""
-        flat = self.bench.flat
+        flat, inputs = self.bench.flat, self.test_x
+        if rows is not None:
+            inputs = self.train_x[torch.from_numpy(rows).to(self.bench.device)]
         flat.values.copy_(torch.from_numpy(theta))
         flat.module.eval()
-        return torch.cat([flat.module(x) for x in torch.split(self.test_x, self.evaluation_batch)])
+        return torch.cat([flat.module(x) for x in torch.split(inputs, self.evaluation_batch)])
 
 
 def set_masks(layers: list[MaskedDropout], masks: list[Tensor]) -> None:

@@ -136,5 +136,5 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def outputs(self, theta: Vector) -> Tensor:
-        """(n_test, outputs) of ``theta`` in evaluation mode."""
+    def outputs(self, theta: Vector, rows: NDArray[np.int64] | None = None) -> Tensor:
+        """(n, outputs) of ``theta`` in evaluation mode: on the test split, or on some training examples."""

@@ -77,10 +77,11 @@ class Dense(Backend):
         sums = torch.tensor([losses, squares], dtype=torch.float64)
         return LocalUpdates(part, torch.from_numpy(values), sums[0], sums[1], loss_sum)
 
-    def outputs(self, theta: Vector) -> Tensor:
+    def outputs(self, theta: Vector, rows: NDArray[np.int64] | None = None) -> Tensor:
         """See `Backend.outputs`."""
         values = theta.astype(self.gradient.dtype, copy=False)
-        return torch.from_numpy(kernels.outputs(values, self.widths, self.test_x, self.evaluation_batch))
+        inputs = self.test_x if rows is None else self.train_x[rows]
+        return torch.from_numpy(kernels.outputs(values, self.widths, inputs, self.evaluation_batch))
 
 
 def _pad(batches: list[NDArray[np.int64]], batch_size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
