@@ -79,8 +79,8 @@ def _check_selector(scenario: Scenario, selector: str) -> None:
         raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
     if scenario.privacy is not None and facts.private and facts.asks_losses:
         raise ConfigError(
-            f"scenario '{scenario.name}': selector '{selector}' asks users for losses that no budget pays for;"
-            " it runs without privacy (privacy: null)"
+            f"scenario '{scenario.name}': selector '{selector}' asks users for losses that no budget pays"
+            " for; it runs without privacy (privacy: null)"
         )
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     logarithm = math.lgamma(n_users + 1) - math.lgamma(n_selected + 1) - math.lgamma(n_users - n_selected + 1)

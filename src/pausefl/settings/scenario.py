@@ -253,7 +253,7 @@ def as_of_today(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _constants_of_others(selector: str | None) -> frozenset[str]:
-    """Keys of ``selection`` that only selectors are made from that are not this one; none if it is unknown."""
+    """Constants that a selector is not made from; none if it is unknown."""
     if selector is None or selector not in SELECTORS:
         return frozenset()
     constants = frozenset(key for of in CONSTANTS.values() for key in of)

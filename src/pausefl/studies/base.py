@@ -116,8 +116,8 @@ class ScenarioStudy(Study):
     """Scenario whose network, reward and constants are used."""
     selectors: Distinct[SelectorName]
     """Selectors to study."""
-    changes: dict[str, dict[str, Any]] = {}
-    """Keys that replace those of the scenario, by section."""
+    changes: dict[str, dict[str, Any] | None] = {}
+    """Keys that replace those of the scenario, by section; null for a section that is left out."""
 
     @model_validator(mode="before")
     @classmethod
@@ -222,13 +222,13 @@ def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> S
     changes, selectors = values.get("changes", {}), values.get("selectors")
     listed = selectors if isinstance(selectors, list | tuple) else ()
     known = [name for name in listed if isinstance(name, str) and name in SELECTORS]
-    sections = changes.values() if isinstance(changes, Mapping) else [None]
-    if not (known and all(isinstance(keys, Mapping) for keys in sections)):
+    sections = changes.values() if isinstance(changes, Mapping) else [0]
+    if not (known and all(keys is None or isinstance(keys, Mapping) for keys in sections)):
         return scenario  # what is wrong with them is said elsewhere
     document = scenario.as_dict() | {"selectors": known, "figures": {}}
     for section, keys in changes.items():
         whole = document.get(section)
-        document[section] = (whole if isinstance(whole, dict) else {}) | keys
+        document[section] = None if keys is None else (whole if isinstance(whole, dict) else {}) | keys
     try:
         return Scenario.read(document, "changes")
     except ConfigError as error:

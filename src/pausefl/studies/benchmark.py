@@ -1,4 +1,4 @@
-"""Selectors side by side over the same simulated time: accuracy, leakage, fairness, and cost of selecting."""
+"""Selectors side by side over the same simulated time: accuracy, time to targets, budget spent, fairness."""
 
 from __future__ import annotations
 
@@ -11,49 +11,39 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
+from pausefl.errors import ConfigError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import legend_key
-from pausefl.results.intervals import across_seeds, estimate
-from pausefl.results.outcomes import TARGET_SHARE, fairness_of, seconds_to_target, smoothed, smoothed_at
+from pausefl.results.measures import BUDGETS, FRONT_SHARE, TARGETS, across, in_name, measure
+from pausefl.results.outcomes import fairness_of, smoothed
 from pausefl.runs.collected import read_runs
-from pausefl.runs.run import rounds_made, rounds_of, runs_of
-from pausefl.schema.types import Name, Positive
-from pausefl.selectors import LABELS, in_legend_order
-from pausefl.settings import Experiment, Scenario
+from pausefl.runs.run import Run, rounds_made
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Distinct, Name, Positive, Text
+from pausefl.selectors import LABELS, SELECTORS, in_legend_order
+from pausefl.selectors.settings import Share
+from pausefl.settings import Experiment
+from pausefl.settings.dotted_keys import with_values
+from pausefl.settings.scenario import SelectorName
 from pausefl.studies.base import Note, Runs, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What is measured of a run.
-METRICS = (
-    "accuracy",
-    "accuracy_over_time",
-    "seconds_to_target",
-    "leakage_max",
-    "fairness",
-    "slow_share",
-    "worst_class_accuracy",
-    "selection_ms",
-    "n_rounds",
-)
-
-#: In ``summary.json``, that the selector looks at losses that no budget pays for.
-UNACCOUNTED = "unaccounted"
+#: In ``summary.json``, how losses are reported: outside any budget, or paid for, which makes them noise.
+UNACCOUNTED, ACCOUNTED = "unaccounted", "accounted"
 
 #: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
 ORACLES = frozenset({"genie", "fastest"})
 
-#: What a selector is to have most of (1) or least of (-1) to be on the front; label of its panel, with an
-#: arrow to what is better, and unit.
-FRONT = {
-    "accuracy_over_time": (1, "Mean accuracy\nover time (%) →", 100),
-    "leakage_max": (-1, "← Largest leakage\n(ε per coordinate)", 1),
-    "seconds_to_target": (-1, "← Time to {target:.1f} %\n(simulated s)", 1),
+#: Measures of a selector's panels, with an arrow to what is better, and unit.
+PANELS = {
+    "accuracy": ("Accuracy at\n{time:g} s (%) →", 100),
+    "spent_max": ("← Largest budget spent\n(ε per coordinate)", 1),
+    "seconds": ("← Median time to {target:g} %\n(simulated s)", 1),
 }
 
 _DOT: dict[str, Any] = {"marker": "o", "color": "#222222", "markersize": 4.2, "linestyle": ""}
@@ -62,20 +52,31 @@ _BAR: dict[str, Any] = {"color": "#222222", "linewidth": 0.7}
 
 #: Who is on the front, in words, and their points.
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
-    "front": ("On the front: no other private one is as good in all three", _DOT),
+    "front": ("On the front: in 80 % of bootstrap samples no other is as good in all three", _DOT),
     "behind": ("Behind it", _DOT | {"markerfacecolor": "white"}),
     "apart": (
-        "Not ranked: knows latencies beforehand, or has no privacy",
+        "Not ranked: knows latencies beforehand, has no privacy, or chooses on noise",
         _DOT | {"marker": "D", "color": "#777777", "markersize": 3.4, "markerfacecolor": "white"},
     ),
 }
 
-#: Mark of a selector whose reported losses no budget pays for.
-UNPAID = "†"
+#: Marks of a selector whose reported losses no budget pays for, and of one whose losses are nearly noise.
+UNPAID, NOISE = "†", "‡"
+
+
+class Variant(Settings):
+    """A selector with other constants than the scenario has, as a row of its own."""
+
+    selector: SelectorName
+    """The selector."""
+    label: Text
+    """What tables and figures call it."""
+    selection: dict[str, Any]
+    """Keys of the section `selection` in place of the scenario's."""
 
 
 class Benchmark(SeededStudy):
-    """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
+    """Selectors side by side: accuracy, speed, budget spent and fairness within the same simulated time."""
 
     label = "selectors side by side"
     beyond = True
@@ -84,6 +85,14 @@ class Benchmark(SeededStudy):
     """Name of the scenario with the study's changes, in which the jobs run."""
     time_s: Positive
     """Simulated seconds that selectors are compared over; a run that ends earlier keeps what it had."""
+    variants: dict[Name, Variant] = {}
+    """Rows besides those of `selectors`, by name: selectors with other constants."""
+    targets: Distinct[Share] = TARGETS
+    """Target accuracies in [0, 1] that times are told to."""
+    front_target: Share = 0.8
+    """The one of the targets whose time decides on the front."""
+    budgets: Distinct[Positive] = BUDGETS
+    """Largest budgets spent at which accuracies are told."""
 
     @property
     def trained(self) -> bool:
@@ -92,9 +101,42 @@ class Benchmark(SeededStudy):
 
     @cached_property
     def runs(self) -> list[Runs]:
-        """All selectors and seeds, in the scenario under a name of its own."""
+        """All selectors and seeds, in the scenario under a name of its own; variants in one each."""
         scenario = self.scenario.replace(name=self.jobs, scale="own", figures={})
-        return [(scenario, list(product(self.selectors, self.seeds)))]
+        found = [(scenario, list(product(self.selectors, self.seeds)))]
+        for name, one in self.variants.items():
+            changed = with_values(
+                scenario,
+                {f"selection.{key}": value for key, value in one.selection.items()},
+                f"variants.{name}",
+            )
+            changed = changed.replace(name=f"{self.jobs}_{name}", selectors=(one.selector,))
+            found.append((changed, list(product([one.selector], self.seeds))))
+        return found
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What rows are called, by name: selectors in the order of legends, each before its variants."""
+        rows = {name: LABELS[name] for name in self.selectors} | {
+            name: one.label for name, one in self.variants.items()
+        }
+        of = {name: name for name in self.selectors} | {
+            name: one.selector for name, one in self.variants.items()
+        }
+        order = in_legend_order(set(of.values()))
+        return {name: rows[name] for name in sorted(rows, key=lambda name: order.index(of[name]))}
+
+    @model_validator(mode="after")
+    def _rows_are_told_apart(self) -> Self:
+        if twice := set(self.variants) & set(self.selectors):
+            raise ValueError(f"variants: '{min(twice)}' is among selectors, too")
+        if self.front_target not in self.targets:
+            raise ValueError(f"front_target = {self.front_target:g} must be one of targets")
+        try:
+            self.runs  # noqa: B018 (reads every variant)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     @model_validator(mode="after")
     def _has_classes(self) -> Self:
@@ -105,98 +147,113 @@ class Benchmark(SeededStudy):
     def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> Tables:
         """Measure the runs up to the time.
 
-        ``runs.csv``, one row a run: ``selector``, ``seed`` and what `measure` returns.
+        ``runs.csv``, one row a run: ``selector`` (of a variant its name), ``seed`` and what `measured`
+        returns.
         """
-        runs = read_runs(folders)
-        rounds = rounds_of(runs.values())
-        target = target_accuracy(rounds, self.time_s)
+        names = [None, *self.variants]
         rows = []
-        for selector, seed, run in runs_of(rounds):
-            note(f"{selector}, seed {seed}")
-            summary = runs[Experiment(self.jobs, selector, seed)].summary
-            measured = measure(self.scenario, run, summary, self.time_s, target)
-            rows.append({"selector": selector, "seed": seed} | measured)
+        for name, (scenario, jobs) in zip(names, self.runs, strict=True):
+            for job in (Experiment(scenario.name, *job) for job in jobs):
+                (run,) = read_runs({job: folders[job]}).values()
+                note(f"{name or job.selector}, seed {job.seed}")
+                key = {"selector": name or job.selector, "seed": job.seed}
+                rows.append(key | self.measured(run))
         return {"runs.csv": pd.DataFrame(rows)}
 
-    def plot(self, tables: Tables) -> Plotted:
-        """Means and deviations of what decides on the front, the best selector on top; and ``summary``.
+    def measured(self, run: Run) -> dict[str, Any]:
+        """What a run achieved within the time: all that `pausefl.results.measures.measure` returns, and more.
 
-        An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are
-        others, with their values; of a target that no seed reaches there is none.
+        Besides, ``accuracy_over_time``, mean accuracy from chance level at 0 s up to the time;
+        ``fairness``, Jain's index of the budget spent over users (of participations without privacy);
+        ``slow_share`` of participations by the slower half of the users. Of the whole run:
+        ``worst_class_accuracy`` of the last model, ``selection_ms``, wall-clock time of selecting a round,
+        and ``losses``, how losses are reported.
         """
-        across = summary(tables["runs.csv"], self)
-        rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
-        scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
-        rows["scaled"] = scaled | ~scaled.any()
-        rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
-        figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
-        for axes, (metric, (_, label, unit)) in zip(grid.flat, FRONT.items(), strict=True):
-            axes.set_xlabel(label.format(target=100 * rows["target_accuracy"].iloc[0]), linespacing=1)
+        scenario, summary, classes = self.scenario, run.summary, run.summary["class_accuracy"]
+        private = scenario.privacy is not None and SELECTORS[run.selector].private
+        schedule = scenario.privacy.make_schedule() if scenario.privacy is not None and private else None
+        within = run.rounds[run.rounds["elapsed_s"] <= self.time_s]
+        return {
+            **measure(
+                run.rounds, self.time_s, scenario.network.n_users, schedule, self.targets, self.budgets
+            ),
+            "accuracy_over_time": _over_time(run.rounds, self.time_s, 1 / len(classes)),
+            **fairness_of(scenario, within["selection"]),
+            "worst_class_accuracy": min(value for value in classes if value is not None),
+            "selection_ms": 1e3 * summary["timings_s"]["selection"] / rounds_made(summary),
+            "losses": summary["losses"],
+        }
+
+    def summary(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """One row a selector and variant, in the order of `names`: what `across` returns, and ``losses``.
+
+        Selectors that know latencies beforehand, have no privacy beside others that have, or choose on
+        noise, are not ranked: their ``front`` is NaN.
+        """
+        losses = runs.groupby("selector")["losses"].first()
+        spent = runs.groupby("selector")["spent_max"].max()
+        unbounded = spent.index[np.isinf(spent)] if np.isfinite(spent).any() else []
+        unranked = ORACLES | set(losses.index[losses == ACCOUNTED]) | set(unbounded)
+        found = across(runs, self.first, self.front_target, unranked).set_index("selector")
+        found["losses"] = losses
+        return found.loc[[name for name in self.names if name in found.index]].reset_index()
+
+    @property
+    def first(self) -> str:
+        """The row that differences are from: the first selector."""
+        return self.selectors[0]
+
+    def plot(self, tables: Tables) -> Plotted:
+        """What decides on the front, the most accurate selector on top; and ``summary``.
+
+        Means and deviations over seeds, of times the median of all seeds. An axis holds the ranked selectors
+        that reach the target under most seeds. Arrows at its ends are others, with their values; of a target
+        that no seed reaches there is none.
+        """
+        summary = self.summary(tables["runs.csv"])
+        rows = summary.sort_values("accuracy_mean", ignore_index=True)
+        seconds = f"seconds_to_{in_name(100 * self.front_target)}"
+        rows["seconds_mean"], rows["seconds_sd"] = rows[f"{seconds}_median"], rows[f"{seconds}_sd"]
+        rows["n_reached"] = rows[f"{seconds}_n"]
+        scaled = rows["front"].notna() & (rows["n_reached"] > rows["n_seeds"] / 2)
+        rows["scaled"] = scaled if scaled.any() else True
+        rows["look"] = np.select(
+            [rows["front"] >= FRONT_SHARE, rows["front"].notna()], ["front", "behind"], "apart"
+        )
+        shown = {name: of for name, of in PANELS.items() if np.isfinite(rows[f"{name}_mean"]).any()}
+        figure, grid = new_panels((1, len(shown)), 1.2 + 0.155 * len(rows), sharey=True)
+        for axes, (measured, (label, unit)) in zip(grid.flat, shown.items(), strict=True):
+            axes.set_xlabel(label.format(target=100 * self.front_target, time=self.time_s), linespacing=1)
             axes.set_ylim(-0.6, len(rows) - 0.4)
-            mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
-            _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
-        unpaid = rows["losses"] == UNACCOUNTED
-        names = [
-            LABELS[name] + f" {UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)
-        ]
+            mean, deviation = unit * rows[f"{measured}_mean"], unit * rows[f"{measured}_sd"].fillna(0)
+            _plot_means(axes, rows.assign(mean=mean, deviation=deviation), measured)
+        names = [f"{self.names[row['selector']]} {marks(row)}".rstrip() for row in rows.to_dict("records")]
         axes.set_yticks(range(len(rows)), names)
-        for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
-            name.set_weight("bold" if bold else "normal")
-        handles = [legend_key(words, **look) for words, look in _LOOKS.values()]
+        for name, look in zip(grid[0, 0].get_yticklabels(), rows["look"], strict=True):
+            name.set_weight("bold" if look == "front" else "normal")
+        handles = [legend_key(words, **_LOOKS[one][1]) for one, (words, _) in _LOOKS.items()]
         if (rows["n_seeds"] > 1).any():
             handles.append(legend_key("Standard deviation over seeds", **_BAR))
         if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
             words = "Outside the axis, with its value; or target not reached"
             handles.append(legend_key(words, **_LOOKS["behind"][1] | {"marker": ">"}))
         if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
-            words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
+            words = f"“{rows['n_seeds'].max()} seeds”: others are later than all that are shown"
+            handles.append(legend_key(words.replace("“", "“by n of "), linestyle=""))
+        if (rows["losses"] == UNACCOUNTED).any():
+            words = f"{UNPAID} spends more: no budget pays for its losses"
             handles.append(legend_key(words, linestyle=""))
-        if unpaid.any():
-            words = f"{UNPAID} leaks more: no budget pays for its losses"
-            handles.append(legend_key(words, linestyle=""))
+        if (rows["losses"] == ACCOUNTED).any():
+            handles.append(
+                legend_key(f"{NOISE} chooses on noise: losses are paid from budgets", linestyle="")
+            )
         figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
-        return Plotted(figure, {"summary.csv": across})
+        return Plotted(figure, {"summary.csv": summary})
 
 
-def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:
-    """`TARGET_SHARE` of the best accuracy (mean over seeds) of a selector of finite leakage at a time."""
-    then: dict[str, list[float]] = {}
-    for selector, _, run in runs_of(rounds):
-        if np.isfinite(run["leakage_max"]).all():
-            then.setdefault(selector, []).append(smoothed_at(run, "accuracy", time_s))
-    means = [mean for values in then.values() if not math.isnan(mean := float(np.mean(values)))]
-    return TARGET_SHARE * max(means, default=math.nan)
-
-
-def measure(
-    scenario: Scenario, run: pd.DataFrame, summary: Mapping[str, Any], time_s: float, target: float
-) -> dict[str, Any]:
-    """What a run achieved within a simulated time; what it had when it ended, if that was earlier.
-
-    ``run`` has its rounds, ``summary`` its ``summary.json``; ``target`` is an accuracy in [0, 1].
-
-    Test ``accuracy`` at that time, and ``accuracy_over_time``, its mean from chance level at 0 s up to it,
-    both of the trailing mean over 10 rounds; ``seconds_to_target``, NaN if the run does not reach it in that
-    time; ``leakage_max``, the largest of any user; ``fairness``, Jain's index of leakage over users (of
-    participations without privacy); ``slow_share`` of participations by the slower half of the users;
-    ``n_rounds`` within the time. Of the whole run: ``worst_class_accuracy`` of the last model and
-    ``selection_ms``, wall-clock time of selecting a round.
-    """
-    within = run[run["elapsed_s"] <= time_s]
-    reached = seconds_to_target(run, target)
-    classes = summary["class_accuracy"]
-    return {
-        "accuracy": smoothed_at(run, "accuracy", time_s),
-        "accuracy_over_time": _over_time(run, time_s, 1 / len(classes)),
-        "seconds_to_target": reached if reached <= time_s else math.nan,
-        "leakage_max": float(within["leakage_max"].max()) if len(within) else 0.0,
-        **fairness_of(scenario, within["selection"]),
-        "worst_class_accuracy": min(value for value in classes if value is not None),
-        "selection_ms": 1e3 * summary["timings_s"]["selection"] / rounds_made(summary),
-        "n_rounds": len(within),
-        "target_accuracy": target,
-        "losses": summary["losses"],
-    }
+def marks(row: Mapping[Any, Any]) -> str:
+    """Marks of a row of `Benchmark.summary`: how its losses are reported."""
+    return {UNACCOUNTED: UNPAID, ACCOUNTED: NOISE}.get(row["losses"], "")
 
 
 def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
@@ -207,46 +264,6 @@ def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
     return float(np.trapezoid(np.interp(times, elapsed, accuracy), times)) / time_s
 
 
-def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
-    """Means and sample standard deviations over seeds, differences from the first selector, and the front.
-
-    One row a selector, in the order of legends. ``selector``, ``n_seeds``, each of the `METRICS` with
-    ``_mean`` and ``_sd``; a run that does not reach the target counts with the time of the study.
-    ``n_reached``, the seeds that reach it. ``difference``: mean accuracy over time less that of the study's
-    first selector under the same seed, its mean; ``difference_low`` and ``difference_high``, the interval
-    of that mean. ``on_front``, as `on_front` has it; ``target_accuracy`` and ``losses``.
-    """
-    runs = runs.set_index(["selector", "seed"])
-    across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s}))
-    across = across.set_index("selector")
-    of_selector = runs.groupby("selector", sort=False)
-    across["n_reached"] = of_selector["seconds_to_target"].count()
-    across[["target_accuracy", "losses"]] = of_selector[["target_accuracy", "losses"]].first()
-    over_time = runs["accuracy_over_time"].unstack("selector")
-    differences = over_time.sub(over_time[study.scenario.selectors[0]], axis=0)
-    columns = ("difference", "difference_low", "difference_high")
-    across = across.join(pd.DataFrame({name: estimate(differences[name]) for name in differences}, columns).T)
-    across = across.loc[in_legend_order(across.index)].reset_index()
-    across["on_front"] = on_front(across)
-    return across
-
-
-def on_front(across: pd.DataFrame) -> list[bool]:
-    """Whether no rival is as good in all means of `FRONT` and better in one.
-
-    Rivals are private and not among `ORACLES`; the others are not on the front.
-    """
-    rival = _rivals(across)
-    means = [sign * across[f"{name}_mean"].to_numpy(np.float64) for name, (sign, *_) in FRONT.items()]
-    values = np.array(means).T
-    better = [((values >= own).all(axis=1) & (values > own).any(axis=1) & rival).any() for own in values]
-    return list(rival & ~np.array(better))
-
-
-def _rivals(across: pd.DataFrame) -> NDArray[np.bool]:
-    return np.asarray(np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES))
-
-
 def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     """Mean and deviation of each row; beside times to the target, how many seeds reach it, if not all do."""
     inside = rows[rows["scaled"]]
@@ -255,7 +272,7 @@ def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     low, high = low - margin, high + margin
     axes.set_xlim(low, high)
     for y, row in enumerate(rows.to_dict("records")):
-        late = metric == "seconds_to_target" and row["n_reached"] < row["n_seeds"]
+        late = metric == "seconds" and row["n_reached"] < row["n_seeds"]
         never = late and not row["n_reached"]
         x, look = min(max(math.inf if never else row["mean"], low), high), dict(_LOOKS[row["look"]][1])
         if x == row["mean"]:
