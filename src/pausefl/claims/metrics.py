@@ -16,6 +16,14 @@ import numpy as np
 
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import Floats
+from pausefl.results.measures import (
+    BUDGETS,
+    MORE_TARGETS,
+    accuracy_at_budget,
+    in_name,
+    participations,
+    to_target,
+)
 from pausefl.results.outcomes import smoothed_at
 
 #: The early part of the time that two runs have in common.
@@ -102,6 +110,53 @@ def seconds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, 
     return (float(_times(run)[-1]), math.inf) if math.isnan(seconds) else seconds
 
 
+def _to(target: float, rounds: bool, run: Replicate, other: Replicate) -> tuple[float, float]:
+    """Seconds or rounds to an accuracy; of a run that ends before, from its end to infinity."""
+    seconds, n_rounds = to_target(run.rounds, target)
+    reached, end = (n_rounds, len(run.rounds)) if rounds else (seconds, float(_times(run)[-1]))
+    return (end, math.inf) if math.isnan(reached) else (reached, reached)
+
+
+def rounds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, float]:
+    """Rounds to the target accuracy, as `seconds_to_target`."""
+    target = float(run.outcome["target_accuracy"])
+    return math.nan if math.isnan(target) else _to(target, True, run, other)
+
+
+def round_s_to_target(run: Replicate, other: Replicate) -> float:
+    """Mean simulated seconds of the rounds up to the target accuracy; NaN if it is never reached."""
+    seconds, n_rounds = to_target(run.rounds, float(run.outcome["target_accuracy"]))
+    return seconds / n_rounds
+
+
+def _at_budget(budget: float, run: Replicate, other: Replicate) -> float:
+    """Accuracy when the largest budget spent is about to exceed one; NaN if it never does."""
+    return accuracy_at_budget(run.rounds, budget)
+
+
+def _spent_mean(run: Replicate, other: Replicate) -> float:
+    """Mean budget spent of all users when the first of the two runs ends."""
+    within = run.rounds[_times(run) <= _end(run, other)]
+    return float(within["leakage_mean"].iloc[-1]) if len(within) else 0.0
+
+
+def _participations(run: Replicate, other: Replicate) -> Floats:
+    """How often each user (K,) has taken part when the first of the two runs ends."""
+    assert run.network is not None
+    return participations(run.rounds[_times(run) <= _end(run, other)], run.network.n_users).astype(np.float64)
+
+
+def unevenness(run: Replicate, other: Replicate) -> float:
+    """Participations of the user who takes part most over the mean, when the first of the two runs ends."""
+    counts = _participations(run, other)
+    return float(counts.max() / counts.mean()) if counts.any() else math.nan
+
+
+def mean_participations(run: Replicate, other: Replicate) -> float:
+    """Mean participations of a user when the first of the two runs ends."""
+    return float(_participations(run, other).mean())
+
+
 def mean_round_s(run: Replicate, other: Replicate) -> float:
     """Mean simulated seconds of a round, over the rounds that both runs have."""
     times = _times(run)[_common(run, other)]
@@ -158,6 +213,33 @@ METRICS: dict[str, Metric] = {
     "seconds_to_target": Metric(
         seconds_to_target, "time to the target", "s", trained=True, infinite="ends before the target"
     ),
+    "rounds_to_target": Metric(
+        rounds_to_target,
+        "rounds to the target",
+        "rounds",
+        trained=True,
+        timed=False,
+        infinite="ends before the target",
+    ),
+    "round_s_to_target": Metric(round_s_to_target, "mean round up to the target", "s", trained=True),
+    **{
+        f"{what}_to_{in_name(100 * target)}": Metric(
+            partial(_to, target, what == "rounds"),
+            f"{'rounds' if what == 'rounds' else 'time'} to {100 * target:g} %",
+            {"seconds": "s", "rounds": "rounds"}[what],
+            trained=True,
+            timed=what == "seconds",
+            infinite=f"ends before {100 * target:g} %",
+        )
+        for target in MORE_TARGETS
+        for what in ("seconds", "rounds")
+    },
+    **{
+        f"accuracy_at_budget_{in_name(budget)}": _accuracy(
+            partial(_at_budget, budget), f"accuracy when the largest budget spent is {budget:g}", timed=False
+        )
+        for budget in BUDGETS
+    },
     "mean_round_s": Metric(mean_round_s, "mean round", "s"),
     "latency_spread": Metric(latency_spread, "spread of expected latency in a round", "s", timed=False),
     "leakage_after_rounds": Metric(
@@ -167,5 +249,12 @@ METRICS: dict[str, Metric] = {
         leakage_over_rounds, "leakage over equally many rounds", "epsilon", timed=False
     ),
     "leakage_in_time": Metric(leakage_in_time, "leakage at the earlier end", "epsilon"),
+    "spent_mean_in_time": Metric(_spent_mean, "mean budget spent at the earlier end", "epsilon"),
+    "participations_in_time": Metric(
+        mean_participations, "mean participations of a client at the earlier end", "participations"
+    ),
+    "unevenness_in_time": Metric(
+        unevenness, "largest participations over their mean at the earlier end", "times"
+    ),
     "leakage_over_time": Metric(leakage_over_time, "leakage over the common time", "epsilon"),
 }

@@ -104,6 +104,8 @@ FIGURES: dict[str, FigureRecord] = {
 #: The tables of a scenario, which are no targets of their own.
 TABLES: dict[str, FigureRecord] = {
     "summary": FigureRecord(label="summary of all selectors", deviations=(*OF_RUNS, "D68")),
+    "speed": FigureRecord(label="accuracy and time to targets", needs={"training", "accuracy"}),
+    "budget": FigureRecord(label="budget spent and its parts", needs={"training", "accuracy", "budget"}),
     "privacy": FigureRecord(label="what users have spent", needs={"budget"}),
     "authors": FigureRecord(label="the authors' own runs beside ours", needs={"archive"}),
 }

@@ -16,14 +16,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.privacy.schedule import Schedule
+from pausefl.results import markdown
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import smoothed, smoothed_at
+from pausefl.results.tables import mean_sd
+from pausefl.runs.run import runs_of
+from pausefl.selectors import SELECTORS, in_legend_order
+from pausefl.settings import Scenario
 
 #: Target accuracies in [0, 1] that times are told to.
 TARGETS = (0.6, 0.7, 0.8, 0.85)
 
+#: Those of pairs and of a scenario's tables, where some data are harder than MNIST.
+MORE_TARGETS = (0.4, 0.5, *TARGETS)
+
 #: Largest budgets spent, epsilon per coordinate, at which accuracies are told.
 BUDGETS = (2.0, 4.0, 6.0)
+
+#: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
+ORACLES = frozenset({"genie", "fastest"})
 
 #: Bootstrap samples of seeds, and the share of them in which a selector on the front is undominated.
 N_SAMPLES, FRONT_SHARE = 1000, 0.8
@@ -143,11 +154,15 @@ def front_shares(runs: pd.DataFrame, target: float) -> dict[str, float]:
     """Share of bootstrap samples of seeds in which no other selector is as good in all and better in one.
 
     Compared are the median time to the target, the mean of the largest budget spent, and the mean accuracy at
-    the end. A selector is on the front if its share is at least `FRONT_SHARE`. All selectors have the same
-    seeds; without privacy of any, two of the three are compared.
+    the end; without privacy of any, two of the three. A selector is on the front if its share is at least
+    `FRONT_SHARE`. Only those with the most seeds take part, all with the same; nobody if that is one.
     """
+    n_seeds = runs.groupby("selector")["seed"].nunique()
+    if n_seeds.max() < 2:
+        return {}
+    runs = runs[runs["selector"].map(n_seeds) == n_seeds.max()]
     columns = [f"seconds_to_{in_name(100 * target)}", "spent_max", "accuracy"]
-    tables = [runs.pivot(index="seed", columns="selector", values=name).dropna(how="all") for name in columns]
+    tables = [runs.pivot(index="seed", columns="selector", values=name) for name in columns]
     selectors = list(tables[0].columns)
     time, spent, accuracy = (table.reindex(columns=selectors).to_numpy(np.float64) for table in tables)
     samples = np.random.default_rng(0).integers(len(time), size=(N_SAMPLES, len(time)))
@@ -162,6 +177,132 @@ def front_shares(runs: pd.DataFrame, target: float) -> dict[str, float]:
     return dict(zip(selectors, shares.tolist(), strict=True))
 
 
-def common_time(rounds: Mapping[Any, pd.DataFrame]) -> float:
-    """Simulated seconds until which all of some runs last."""
-    return min(float(run["elapsed_s"].iloc[-1]) for run in rounds.values())
+def of_scenario(rounds: pd.DataFrame, scenario: Scenario) -> tuple[pd.DataFrame, float]:
+    """One row a run of a table of `pausefl.runs.run.rounds_of`, as `measure` returns them, and their time.
+
+    It is the earliest end of a run, but of those that select the same users in every round. Selectors are in
+    the order of legends.
+    """
+    private = scenario.privacy
+    runs = [run for run in runs_of(rounds) if run[2]["accuracy"].notna().any()]
+    names = {selector for selector, _, _ in runs}
+    order = [*in_legend_order(names & {*SELECTORS}), *sorted(names - {*SELECTORS})]
+    runs.sort(key=lambda run: order.index(run[0]))
+    lasting = [run for run in runs if not (run[0] in SELECTORS and SELECTORS[run[0]].fixed_users)] or runs
+    time_s = min((float(run["elapsed_s"].iloc[-1]) for _, _, run in lasting), default=math.nan)
+    rows = list[dict[str, Any]]()
+    for selector, seed, run in runs:
+        protects = private is not None and (selector not in SELECTORS or SELECTORS[selector].private)
+        schedule = private.make_schedule() if private is not None and protects else None
+        measured = measure(run, time_s, scenario.network.n_users, schedule, MORE_TARGETS)
+        rows.append({"selector": selector, "seed": seed} | measured)
+    return pd.DataFrame(rows), time_s
+
+
+def unranked(runs: pd.DataFrame) -> set[str]:
+    """Selectors that are on no front: those that know latencies, and those without privacy beside others."""
+    spent = runs.groupby("selector")["spent_max"].max()
+    unbounded = spent.index[np.isinf(spent)] if np.isfinite(spent).any() else []
+    return {*ORACLES, *map(str, unbounded)}
+
+
+def speed_table(
+    summary: pd.DataFrame, names: Mapping[str, str], first: str, time_s: float, target: float
+) -> str:
+    """Accuracy at equal time, and time to each target that somebody reaches, with its parts; in Markdown.
+
+    ``summary`` is what `across` returns, ``first`` the selector that differences are from.
+    """
+    targets = [
+        name.removeprefix("seconds_to_").removesuffix("_median")
+        for name in map(str, summary)
+        if name.startswith("seconds_to_") and name.endswith("_median")
+    ]
+    targets = [one for one in targets if summary[f"seconds_to_{one}_n"].any()]
+    rounds = f"rounds_to_{in_name(100 * target)}"
+    records = []
+    for row in summary.to_dict("records"):
+        cells = {
+            "Selector": names[row["selector"]],
+            f"Accuracy at {time_s:.0f} s (%)": mean_sd(pd.Series(row), "accuracy", 1, 100),
+            f"less {names[first]}'s (points)": _points(row),
+        }
+        cells |= {
+            f"Time to {one.replace('_', '.')} % (s)": _median(row, f"seconds_to_{one}") for one in targets
+        }
+        if rounds.removeprefix("rounds_to_") in targets:
+            cells[f"Rounds to {100 * target:g} %"] = _median(row, rounds)
+        cells["Mean round (s)"] = mean_sd(pd.Series(row), "mean_round_s", 2)
+        cells["Rounds"] = mean_sd(pd.Series(row), "n_rounds", 0)
+        records.append(cells)
+    return markdown.of_records(
+        records,
+        f"At equal simulated time, {time_s:.0f} s. Accuracy is a trailing mean over ten rounds, mean ±"
+        " standard deviation over seeds; differences are paired, with a 95 % interval. Times and rounds to a"
+        " target are medians over all seeds, where a seed that misses the target is later than all others;"
+        " (9 of 10): so many reach it.",
+    )
+
+
+def budget_table(summary: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """The largest budget spent, its parts, and accuracy at equal budget; in Markdown.
+
+    ``summary`` is what `across` returns.
+    """
+    budgets = [
+        name.removeprefix("accuracy_at_").removesuffix("_n")
+        for name in map(str, summary)
+        if name.startswith("accuracy_at_") and name.endswith("_n") and summary[name].any()
+    ]
+    records = []
+    for row in summary.to_dict("records"):
+        one = pd.Series(row)
+        cells = {
+            "Selector": names[row["selector"]],
+            "Largest budget spent (ε)": mean_sd(one, "spent_max", 2),
+            "Mean (ε)": mean_sd(one, "spent_mean", 2),
+            "Participations a client": mean_sd(one, "participations", 1),
+            "Largest over mean": mean_sd(one, "unevenness", 2),
+            "If used evenly (ε)": mean_sd(one, "spent_even", 2),
+        }
+        for budget in budgets:
+            name, n = f"accuracy_at_{budget}", row[f"accuracy_at_{budget}_n"]
+            some = "" if n in (0, row["n_seeds"]) else f" ({n} of {row['n_seeds']})"
+            cells[f"Accuracy at ε = {budget.replace('_', '.')} (%)"] = mean_sd(one, name, 1, 100) + some
+        share = row["front"]
+        shown = "–" if math.isnan(share) else f"{100 * share:.0f}"
+        cells["On the front (%)"] = f"**{shown}**" if share >= FRONT_SHARE else shown
+        records.append(cells)
+    return markdown.of_records(
+        records,
+        "The largest budget spent is that of the client who takes part most often, in ε of what the mechanism"
+        " protects; it follows from participations a client and from how uneven they are. *If used evenly*:"
+        " what it would be if all clients took part equally often. Accuracy at ε: when the largest budget"
+        " spent is about to exceed it; a dash where it never does. *On the front*: share of 1,000 bootstrap"
+        " samples of seeds in which no other selector is as good in time, largest budget spent and accuracy,"
+        " and better in one; bold from 80 % on. A dash: not ranked.",
+    )
+
+
+def _median(row: Mapping[Any, Any], name: str) -> str:
+    """``73.1 (9 of 10)``; ``late (4 of 10)`` if the median seed misses the target."""
+    n, n_seeds = row[f"{name}_n"], row["n_seeds"]
+    if not n:
+        return "not reached"
+    digits = 0 if name.startswith("rounds") else 1
+    median = row[f"{name}_median"]
+    shown = f"{median:.{digits}f}" if math.isfinite(median) else "late"
+    return shown if n == n_seeds else f"{shown} ({n} of {n_seeds})"
+
+
+def _points(row: Mapping[Any, Any]) -> str:
+    """The difference in points with its interval; a dash where there is none, as from itself."""
+    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
+    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
+    return (
+        "–"
+        if mean == 0 or math.isnan(mean)
+        else shown
+        if math.isnan(low)
+        else f"{shown} ({' to '.join(ends)})"
+    )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pausefl.results import authors_archive, privacy_table, tables
+import pandas as pd
+
+from pausefl.results import authors_archive, measures, privacy_table, tables
 from pausefl.results.markdown import to_latex
 from pausefl.results.outcomes import fairness_of
 from pausefl.runs.run import KEY, Run, rounds_of
@@ -22,7 +24,7 @@ def write_tables(
 ) -> None:
     """Write ``runs.csv``, with a line for each run, and the tables of some kinds.
 
-    Kinds are ``summary``, ``privacy`` and ``authors``. A table of our runs has ``notes`` at its top, in bold.
+    Kinds are those of `pausefl.figures.kinds.TABLES`. A table of our runs has ``notes`` at its top, in bold.
     """
     summaries, rounds = {key: run.summary for key, run in runs.items()}, rounds_of(runs.values())
     by_run = tables.summarise(rounds, summaries)
@@ -36,6 +38,16 @@ def write_tables(
         if kind == "authors":
             table = authors_archive.beside_ours(rounds, scenario)
             text = authors_archive.to_markdown(table, LABELS)
+        elif kind in ("speed", "budget"):
+            at_time, time_s = measures.of_scenario(rounds, scenario)
+            target, there = _middle(at_time), at_time["selector"].tolist()
+            first = next((name for name in scenario.selectors if name in there), there[0])
+            table = measures.across(at_time, first, target, measures.unranked(at_time))
+            text = head + (
+                measures.speed_table(table, LABELS, first, time_s, target)
+                if kind == "speed"
+                else measures.budget_table(table, LABELS)
+            )
         elif kind == "privacy":
             assert scenario.privacy is not None
             table = privacy_table.privacy_table(runs, scenario.privacy)
@@ -47,3 +59,11 @@ def write_tables(
         table.to_csv(folder / f"{kind}.csv", index=False)
         (folder / f"{kind}.md").write_text(text, encoding="utf-8")
         (folder / f"{kind}.tex").write_text(to_latex(text), encoding="utf-8")
+
+
+def _middle(runs: pd.DataFrame) -> float:
+    """The highest target that most runs reach in time, else the lowest of all."""
+    shares = {
+        one: runs[f"seconds_to_{measures.in_name(100 * one)}"].notna().mean() for one in measures.MORE_TARGETS
+    }
+    return max((one for one, share in shares.items() if share > 0.5), default=measures.MORE_TARGETS[0])

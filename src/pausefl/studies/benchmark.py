@@ -17,7 +17,7 @@ from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import legend_key
-from pausefl.results.measures import BUDGETS, FRONT_SHARE, TARGETS, across, in_name, measure
+from pausefl.results.measures import BUDGETS, FRONT_SHARE, TARGETS, across, in_name, measure, unranked
 from pausefl.results.outcomes import fairness_of, smoothed
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import Run, rounds_made
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 #: In ``summary.json``, how losses are reported: outside any budget, or paid for, which makes them noise.
 UNACCOUNTED, ACCOUNTED = "unaccounted", "accounted"
-
-#: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
-ORACLES = frozenset({"genie", "fastest"})
 
 #: Measures of a selector's panels, with an arrow to what is better, and unit.
 PANELS = {
@@ -191,10 +188,8 @@ class Benchmark(SeededStudy):
         noise, are not ranked: their ``front`` is NaN.
         """
         losses = runs.groupby("selector")["losses"].first()
-        spent = runs.groupby("selector")["spent_max"].max()
-        unbounded = spent.index[np.isinf(spent)] if np.isfinite(spent).any() else []
-        unranked = ORACLES | set(losses.index[losses == ACCOUNTED]) | set(unbounded)
-        found = across(runs, self.first, self.front_target, unranked).set_index("selector")
+        apart = unranked(runs) | set(losses.index[losses == ACCOUNTED])
+        found = across(runs, self.first, self.front_target, apart).set_index("selector")
         found["losses"] = losses
         return found.loc[[name for name in self.names if name in found.index]].reset_index()
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from pausefl.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
@@ -24,11 +25,13 @@ from pausefl.figures import overview, papers
 from pausefl.figures.style import save
 from pausefl.results import authors_archive, markdown
 from pausefl.results.authors_archive import ARCHIVED, LOGGED
+from pausefl.results.measures import budget_table, speed_table
 from pausefl.results.tables import mean_sd
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 from pausefl.studies import benchmark, drift
+from pausefl.studies.benchmark import Benchmark
 from pausefl.tools.findings import Numbers, render
 from pausefl.tools.published import Published
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
@@ -177,51 +180,40 @@ def drift_table(found: pd.DataFrame) -> str:
     return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
 
 
-def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
-    """Selectors side by side, those on the front marked, and a note that has the target."""
-    across, first = benchmark.summary(runs, study), LABELS[study.scenario.selectors[0]]
-    unpaid = across["losses"] == benchmark.UNACCOUNTED
-    # Columns that are a mean and a deviation: head, digits, factor.
+def benchmark_table(study: Benchmark, runs: pd.DataFrame) -> str:
+    """Selectors side by side: speed, budget, and who takes part."""
+    summary = study.summary(runs)
+    names = {
+        row["selector"]: f"{study.names[row['selector']]} {benchmark.marks(row)}".rstrip()
+        for row in summary.to_dict("records")
+    }
     measured = {
+        "accuracy_over_time": ("Mean accuracy over time (%)", 1, 100),
         "fairness": ("Jain's index", 3, 1),
-        "slow_share": ("Slow users (%)", 1, 100),
+        "slow_share": ("Slow clients (%)", 1, 100),
         "worst_class_accuracy": ("Worst class (%)", 1, 100),
         "selection_ms": ("Selection (ms)", 2, 1),
-        "n_rounds": ("Rounds", 0, 1),
     }
-    records = []
-    for (_, row), mark in zip(across.iterrows(), unpaid, strict=True):
-        marks = "●" * bool(row["on_front"]) + benchmark.UNPAID * mark
-        records.append(
-            {
-                "Selector": f"{LABELS[row['selector']]} {marks}".rstrip(),
-                f"Accuracy at {study.time_s:g} s (%)": mean_sd(row, "accuracy", 1, 100),
-                "Mean over time (%)": mean_sd(row, "accuracy_over_time", 1, 100),
-                f"Mean minus {first}'s (points)": _points(row),
-                "Time to target (s)": _time_to_target(row),
-                "Leakage (ε)": mean_sd(row, "leakage_max", 2),
-                **{head: mean_sd(row, name, *how) for name, (head, *how) in measured.items()},
-                "Seeds": str(row["n_seeds"]),
-            }
-        )
-    target = 100 * across["target_accuracy"].iloc[0]
-    note = f"Until {study.time_s:g} simulated seconds. The target is {target:.1f} %."
-    if unpaid.any():
-        note += f"\n{benchmark.UNPAID} looks at losses that no budget pays for: it leaks more than is shown."
-    return markdown.of_records(records, note)
+    records = [
+        {"Selector": names[row["selector"]]}
+        | {head: mean_sd(row, name, *how) for name, (head, *how) in measured.items()}
+        | {"Seeds": str(row["n_seeds"])}
+        for _, row in summary.iterrows()
+    ]
+    note = "\n".join(
+        f"{mark} {words}" for mark, words in _MARKS.items() if any(mark in name for name in names.values())
+    )
+    parts = [speed_table(summary, names, study.first, study.time_s, study.front_target)]
+    if np.isfinite(summary["spent_max_mean"]).any():
+        parts.append(budget_table(summary, names))
+    return "\n".join([*parts, markdown.of_records(records, note)])
 
 
-def _points(row: pd.Series) -> str:
-    """The difference in points with its interval; a dash where there is none, as from itself."""
-    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
-    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
-    return "–" if mean == 0 else shown if math.isnan(low) else f"{shown} ({' to '.join(ends)})"
-
-
-def _time_to_target(row: pd.Series) -> str:
-    reached, n_seeds = row["n_reached"], row["n_seeds"]
-    some = f" ({reached} of {n_seeds})" if reached < n_seeds else ""
-    return mean_sd(row, "seconds_to_target", 1) + some if reached else "not reached"
+#: What marks of selectors in tables mean.
+_MARKS = {
+    benchmark.UNPAID: "looks at losses that no budget pays for: it spends more than is shown.",
+    benchmark.NOISE: "chooses on noise: losses are paid from its clients' budgets. It is not ranked.",
+}
 
 
 def filled(path: Path, texts: Mapping[str, str]) -> str:

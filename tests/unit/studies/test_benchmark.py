@@ -12,8 +12,7 @@ import pytest
 from worlds import trained, write_run
 
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies import benchmark
-from pausefl.studies.benchmark import Benchmark
+from pausefl.studies.benchmark import Benchmark, Variant
 
 SUMMARY: dict[str, Any] = {
     "class_accuracy": [0.9, 0.3, None, 0.8],
@@ -30,74 +29,82 @@ def rounds(accuracy: float, leakage: float = 1.0, users: tuple[int, ...] = (0,))
     return table.assign(selection=[np.array(users)] * 20)
 
 
-def test_a_run_is_measured_up_to_the_time_and_then_keeps_what_it_had(demo: Scenario) -> None:
-    n_users = demo.network.n_users
-    run = rounds(0.8, users=(0, n_users - 1))
-    found = benchmark.measure(demo, run, SUMMARY, 21.0, 0.5)
-    assert (found["n_rounds"], found["leakage_max"]) == (10, 10.0)
-    assert (found["accuracy"], found["seconds_to_target"]) == (pytest.approx(0.8), 2.0)
-    # From chance level, 0.25, to 0.8 in the first two of 21 seconds.
-    assert found["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 19 * 0.8) / 21)
-    assert (found["slow_share"], found["fairness"]) == (0.5, pytest.approx(2 / n_users))
-    assert (found["worst_class_accuracy"], found["selection_ms"]) == (0.3, pytest.approx(2.5))
-    later = benchmark.measure(demo, run, SUMMARY, 100.0, 0.5)
-    assert (later["n_rounds"], later["leakage_max"]) == (20, 20.0)
-    assert later["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 98 * 0.8) / 100)
+def study(demo: Scenario, **changes: Any) -> Benchmark:
+    """PAUSE and random selection, and PAUSE with another weight of speed."""
+    other = Variant(selector="pause", label="PAUSE (10)", selection={"exploitation": 10})
+    scenario = demo.replace(selectors=("pause", "random"))
+    made = {"title": "", "scenario": scenario, "jobs": "tiny", "seeds": (0, 1), "time_s": 20.0}
+    return Benchmark(**{**made, "variants": {"fast": other}, **changes})
 
 
-def test_the_target_is_set_by_private_selectors() -> None:
-    frames = [
-        rounds(accuracy, leakage).assign(scenario="s", selector=selector, seed=seed)
-        for selector, accuracies, leakage in (
-            ("pause", (0.7, 0.9), 1.0),
-            ("random", (0.85, 0.5), 1.0),
-            ("fedavg_no_privacy", (1.0, 1.0), math.inf),
-        )
-        for seed, accuracy in enumerate(accuracies)
-    ]
-    assert benchmark.target_accuracy(pd.concat(frames), 30.0) == pytest.approx(0.9 * 0.8)
-    frames.insert(0, frames[0].assign(selector="clustered_size", accuracy=math.nan))
-    assert benchmark.target_accuracy(pd.concat(frames), 30.0) == pytest.approx(0.9 * 0.8)
+def test_a_variant_runs_in_a_scenario_of_its_own(demo: Scenario) -> None:
+    (usual, keys), (fast, own) = study(demo).runs
+    assert (usual.name, fast.name) == ("tiny", "tiny_fast")
+    assert (keys, own) == (
+        [("pause", 0), ("pause", 1), ("random", 0), ("random", 1)],
+        [("pause", 0), ("pause", 1)],
+    )
+    assert (usual.selection.exploitation, fast.selection.exploitation) == (1.0, 10)
+    assert study(demo).names == {"pause": "PAUSE", "fast": "PAUSE (10)", "random": "Random"}
 
 
-def test_the_front_has_those_that_nobody_beats_in_all() -> None:
-    means = {
-        "pause": (0.8, 5, 50),
-        "random": (0.6, 4, 90),
-        "fedavg": (0.8, 5, 60),
-        "tifl": (0.85, 9, 150),
-        "genie": (0.95, 3, 20),
-        "fedavg_no_privacy": (0.9, math.inf, 10),
-    }
-    across = pd.DataFrame(list(means.values()), columns=[f"{name}_mean" for name in benchmark.FRONT])
-    across.insert(0, "selector", list(means))
-    front = across.loc[benchmark.on_front(across), "selector"].tolist()
-    assert front == ["pause", "random", "tifl"]
-    assert benchmark.on_front(pd.concat([across[:1], across[:1]])) == [True, True]
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"front_target": 0.77}, r"front_target = 0\.77 must be one of targets"),
+        (
+            {"variants": {"random": Variant(selector="pause", label="x", selection={})}},
+            "'random' is among selectors",
+        ),
+        (
+            {"variants": {"odd": Variant(selector="oort", label="x", selection={"utility_cutoff": 1.5})}},
+            r"variants\.odd: selection\.utility_cutoff = 1\.5 must be .* 1",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_are_refused(demo: Scenario, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        study(demo, **changes)
 
 
 @pytest.mark.usefixtures("made_up_runs")
 def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
-    scenario = demo.replace(selectors=("pause", "random"))
-    study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)
-    folders = {}
-    ((jobs, keys),) = study.runs
-    assert (jobs.name, jobs.job_settings() | {"name": demo.name}) == ("tiny", scenario.job_settings())
-    for selector, seed in keys:
-        run = Experiment("tiny", selector, seed)
-        own = rounds(0.8 if selector == "pause" else 0.73 - 0.1 * seed).to_dict("series")
-        losses = "unaccounted" if selector == "pause" else None
-        more = SUMMARY | {"losses": losses, "scenario": {"name": "tiny"}}
-        folders[run] = write_run(tmp_path, run, trained([0.0] * 20).assign(**own), **more)
-    tables = study.compute(lambda note: None, folders)
-    assert tables["runs.csv"]["target_accuracy"].unique() == [pytest.approx(0.72)]
-    plotted = study.plot(tables)
-    pause, random = plotted.tables["summary.csv"].to_dict("records")
-    assert (pause["n_seeds"], pause["n_reached"], pause["seconds_to_target_mean"]) == (2, 2, 2.0)
-    # Random selection reaches the target under seed 0 after 2 s, under seed 1 not within the 20 s.
-    assert (random["n_reached"], random["seconds_to_target_mean"]) == (1, 11.0)
-    over_time = tables["runs.csv"].set_index(["selector", "seed"])["accuracy_over_time"]
-    less = over_time["random"] - over_time["pause"]
-    assert (random["difference"], pause["difference"]) == (pytest.approx(less.mean()), 0)
-    half = 12.706 * less.std() / math.sqrt(2)  # Student's t of one degree of freedom
-    assert random["difference_high"] == pytest.approx(less.mean() + half, rel=1e-4)
+    accuracies = {"tiny/pause": (0.85, 0.85), "tiny/random": (0.82, 0.6), "tiny_fast/pause": (0.7, 0.7)}
+    benchmark, folders = study(demo), {}
+    for scenario, keys in benchmark.runs:
+        for selector, seed in keys:
+            run = Experiment(scenario.name, selector, seed)
+            own = rounds(accuracies[f"{scenario.name}/{selector}"][seed]).to_dict("series")
+            losses = "unaccounted" if selector == "random" else None
+            more = SUMMARY | {"losses": losses, "scenario": {"name": scenario.name}}
+            folders[run] = write_run(tmp_path, run, trained([0.0] * 20).assign(**own), **more)
+    tables = benchmark.compute(lambda note: None, folders)
+    runs = tables["runs.csv"].set_index(["selector", "seed"])
+    assert runs.loc[("pause", 0), "accuracy_over_time"] == pytest.approx(
+        (2 * (0.25 + 0.85) / 2 + 18 * 0.85) / 20
+    )
+    assert (runs.loc[("fast", 1), "worst_class_accuracy"], runs.loc[("fast", 1), "selection_ms"]) == (
+        0.3,
+        2.5,
+    )
+    plotted = benchmark.plot(tables)
+    pause, fast, random = plotted.tables["summary.csv"].to_dict("records")
+    assert (pause["n_seeds"], pause["seconds_to_80_n"], pause["seconds_to_80_median"]) == (2, 2, 2.0)
+    # Random selection reaches 80 % under seed 0 after 2 s, under seed 1 not within the 20 s.
+    assert (random["seconds_to_80_n"], random["seconds_to_80_median"]) == (1, math.inf)
+    assert fast["seconds_to_80_n"] == 0
+    assert (pause["front"], fast["front"], random["front"]) == (1, 0, 0)
+    names = [one.get_text() for one in plotted.figure.axes[0].get_yticklabels()]
+    assert names == ["PAUSE (10)", "Random †", "PAUSE"]
+
+
+def test_who_chooses_on_noise_is_not_ranked(demo: Scenario) -> None:
+    rows = [
+        {"selector": name, "seed": seed, "losses": losses, "spent_max": spent, "accuracy": 0.9}
+        | {"seconds_to_80": 5.0, "rounds_to_80": 5.0}
+        for name, losses, spent in (("pause", None, 5.0), ("random", "accounted", 4.0))
+        for seed in (0, 1)
+    ]
+    summary = study(demo, variants={}).summary(pd.DataFrame(rows)).set_index("selector")
+    assert summary.loc["pause", "front"] == 1
+    assert math.isnan(summary.loc["random", "front"])
