@@ -30,8 +30,8 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 verify: .venv/installed ## replay every published run without training, and compare: two minutes
 	$(BIN)/python -m pausefl.tools.verify
 
-claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
-	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3))
+claim: .venv/installed ## what one claim needs, and its verdict (ID=C3a); trains what is not there
+	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3a))
 	$(SNAKEMAKE) claim_$(ID)
 	@mkdir -p results/claims
 	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt

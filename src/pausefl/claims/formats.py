@@ -26,7 +26,7 @@ def to_json(verdicts: Sequence[Verdict], scale: str, code_hash: str) -> str:
     A claim has the keys of its reading as written, and under ``as_run`` those of the other one, or null.
     """
     claims = [
-        claim.model_dump(include={"id", "sentence", "place", "note"})
+        claim.model_dump(include={"id", "sentence", "place", "note", "rests_on"})
         | _plain(written, scale)
         | {"as_run": _plain(run, scale) if run else None}
         for claim, written, run in side_by_side(verdicts)
@@ -103,7 +103,8 @@ def _table(verdicts: Sequence[Verdict]) -> str:
     both = any(one.reading == AS_RUN for one in verdicts)
     rows = []
     for claim, written, run in side_by_side(verdicts):
-        row = [claim.id, claim.sentence, joined(_cell(written), claim.note, by=". ")]
+        rests = claim.rests_on and f"*Rests on settings that the papers do not give: {claim.rests_on}*"
+        row = [claim.id, claim.sentence, joined(_cell(written), claim.note, rests, by=". ")]
         if both:
             row += [_cell(run), describe(run)["authors"]] if run else ["–", "–"]
         rows.append(row)
@@ -113,7 +114,8 @@ def _table(verdicts: Sequence[Verdict]) -> str:
 
 def _cell(verdict: Verdict) -> str:
     told = describe(verdict)
-    words = [f"**{verdict.finding}**", told["failing"], told["effect"]]
+    count = f" ({told['count']})" if told["count"] else ""
+    words = [f"**{verdict.finding}**{count}", told["failing"], told["effect"], told["others"]]
     return "; ".join(text for text in words if text not in ("", "–"))
 
 

@@ -69,9 +69,24 @@ class Statement(Settings):
     """What has to be said wherever it stands."""
 
 
+class Alternative(Settings):
+    """Another value of a setting that the papers do not give, with which the claim is judged as well."""
+
+    label: Text
+    """What it is called."""
+    selector: SelectorName
+    """Selector whose runs it concerns."""
+    scenarios: dict[str, str]
+    """By scenario that is tested on, the one with this value, whose runs take the place."""
+
+
 class Claim(Statement):
     """One claim."""
 
+    rests_on: Annotated[str, Strict()] = ""
+    """Settings that the papers do not give and that the verdict rests on, in a sentence."""
+    alternatives: Annotated[tuple[Alternative, ...], Items(0, distinct=False)] = ()
+    """Other values of such a setting."""
     failing: Annotated[str, Strict()] = ""
     """What a failure means, in words beside the finding."""
     figures: dict[str, PaperFigure] = {}
@@ -129,9 +144,13 @@ def load_checks(path: Path) -> tuple[Check, ...]:
 
 def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:
     """Names of all scenarios and of all studies that claims are tested on at a scale, in all readings."""
+    claims = tuple(claims)
     tests = [test for claim in claims for test in claim.tests]
     groups = readings(scale).values()
     scenarios = {name for test in tests for group in groups for name in test.scenarios_at(group)}
+    if scale == "paper":
+        others = (one for claim in claims for one in claim.alternatives)
+        scenarios |= {name for one in others for name in one.scenarios.values()}
     return scenarios, {name for test in tests for name in test.studies_at(scale)}
 
 

@@ -6,13 +6,14 @@ same scenario, selector and seed stands in. Selections, times and leakage are th
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,9 @@ from pausefl.runs.run import rounds_of, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import Studies, study_of
+
+if TYPE_CHECKING:
+    from pausefl.claims.load import Alternative
 
 #: SA-PAUSE as printed, and the annealers of the authors' logs.
 ANNEALERS = ("sa_pause", "sa_pause_v1", "sa_pause_best_gain")
@@ -104,6 +108,15 @@ class Records:
             {name: Scenario.read(settings, "scenario") for name, settings in tested["logs"].items()},
         )
 
+    #: Scenarios that are read in place of others, by selector and scenario.
+    _others: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def instead(self, other: Alternative) -> Records:
+        """The same records with the runs of one selector from other scenarios."""
+        changed = copy.copy(self)  # which reads no file twice
+        changed._others = {(other.selector, place): name for place, name in other.scenarios.items()}
+        return changed
+
     def __post_init__(self) -> None:
         """Read each scenario once."""
         self._jobs, self._study, self._log = map(cache, (self._read_jobs, self._read_study, self._read_log))
@@ -114,6 +127,7 @@ class Records:
         If they need not be ``trained``, those of the scenario's selection study stand in for these.
         `PauseflError` if a finished run cannot be used.
         """
+        scenario = self._others.get((selector, scenario), scenario)
         jobs, study = self._jobs(scenario), {} if trained else self._study(scenario)
         runs = {key: jobs.get(key) or study.get(key) for key in {**jobs, **study}}
         return {

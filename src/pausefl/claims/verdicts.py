@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -19,9 +19,10 @@ from pausefl.errors import PauseflError
 from pausefl.figures.papers import AS_WRITTEN
 
 SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
+SUPPORTED_SO_FAR = "supported so far"
 
 #: Findings, the best first.
-FINDINGS = (SUPPORTED, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
+FINDINGS = (SUPPORTED, SUPPORTED_SO_FAR, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
 
 #: Missing results that a message names.
 _MOST_NAMES = 10
@@ -37,6 +38,8 @@ class Verdict:
     claim: Claim
     reading: str
     comparisons: tuple[Comparison, ...]
+    #: What the same claim amounts to with another value of a setting, by what that is called.
+    others: Mapping[str, Verdict] = field(default_factory=dict)
 
     @cached_property
     def votes(self) -> list[Comparison]:
@@ -48,18 +51,20 @@ class Verdict:
     def finding(self) -> str:
         """The finding, one of `FINDINGS`.
 
-        ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
-        decided one fails, before the correction as after it; ``mixed`` if some hold, even if only before it,
-        and some fail; ``undecided`` if none fails but the claim is not supported; ``not run`` if no
-        comparison was made.
+        ``supported`` if every part of the claim has a vote and every vote holds; ``supported so far`` if in
+        every part one holds, none fails, and others are open; ``contradicted`` if every decided one fails,
+        before the correction as after it; ``mixed`` if some hold, even if only before it, and some fail;
+        ``undecided`` if none fails, and in some part none holds; ``not run`` if no comparison was made.
         """
         outcomes = {each.outcome for each in self.votes}
         if not outcomes:
             return NOT_RUN
         if FAILS in outcomes:
             return MIXED if HOLDS in outcomes | {each.alone for each in self.votes} else CONTRADICTED
-        every_part = {each.part for each in self.comparisons} == {each.part for each in self.votes}
-        return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
+        holding = {each.part for each in self.votes if each.outcome == HOLDS}
+        if holding != {each.part for each in self.comparisons}:
+            return UNDECIDED
+        return SUPPORTED if outcomes == {HOLDS} else SUPPORTED_SO_FAR
 
     @cached_property
     def coverage(self) -> dict[str, Any]:
@@ -101,8 +106,15 @@ def judge_claims(
     for claim, (reading, group) in product(claims, readings(scale).items()):
         tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
         if tests or reading == AS_WRITTEN:
-            made = [replace(each, test=i) for i, test in tests for each in test.compare(records, group)]
-            verdicts.append(verdict_on(claim, made, reading))
+            made, *others = (
+                [replace(each, test=i) for i, test in tests for each in test.compare(of, group)]
+                for of in (records, *map(records.instead, claim.alternatives if scale == "paper" else ()))
+            )
+            with_others = {
+                one.label: verdict_on(claim, comparisons, reading)
+                for one, comparisons in zip(claim.alternatives, others, strict=False)
+            }
+            verdicts.append(replace(verdict_on(claim, made, reading), others=with_others))
     if records.missing and not partial:
         names = sorted(records.missing)
         more = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []

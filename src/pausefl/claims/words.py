@@ -26,7 +26,8 @@ def describe(verdict: Verdict) -> dict[str, str]:
     Returns
     -------
     dict
-        ``failing``: what its failures mean, if the claim says that. ``needed``: what each comparison needs.
+        ``failing``: what its failures mean, if the claim says that. ``count``: how many hold, fail and are
+        open. ``others``: findings with other values of a setting. ``needed``: what each comparison needs.
         ``outcomes``: how many hold, fail and are open, and how many have no vote. ``why`` not every one
         holds. ``effect``: the smallest and the largest gap of the votes on the claim's first measure, and
         of comparisons of one seed, which have no vote beside others.
@@ -45,6 +46,10 @@ def describe(verdict: Verdict) -> dict[str, str]:
     of_one_seed = _effect(alone, several).partition(": ")[2]
     return {
         "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
+        "count": _count(verdict.coverage),
+        "others": joined(
+            *(f"with {name} {one.finding} ({_count(one.coverage)})" for name, one in verdict.others.items())
+        ),
         "needed": _needed(verdict.comparisons),
         "outcomes": _outcomes(verdict.coverage),
         "why": _why(verdict),
@@ -71,14 +76,19 @@ def _needed(comparisons: Iterable[Comparison]) -> str:
     return "; ".join(f"{' and '.join(dict.fromkeys(of))}: {wanted}" for wanted, of in topics.items())
 
 
+def _count(coverage: Mapping[str, Any]) -> str:
+    """``3 hold, 0 fail, 1 open``; empty without a vote of several seeds."""
+    votes = {"hold": "holds", "fail": "fails", "open": "open"}
+    return ", ".join(
+        f"{coverage[key]} {what}" for what, key in votes.items() if any(map(coverage.get, votes.values()))
+    )
+
+
 def _outcomes(coverage: Mapping[str, Any]) -> str:
     """``3 hold, 0 fail, 1 open; 2 of one seed``."""
-    votes = {"hold": "holds", "fail": "fails", "open": "open"}
     others = {"of one seed": "one_seed", "repeated": "repeats", "not run": "not_run"}
-    voted = [f"{coverage[key]} {what}" for what, key in votes.items()]
-    voted = voted if any(coverage[key] for key in votes.values()) else []
     more = [f"{coverage[key]} {what}" for what, key in others.items() if coverage[key]]
-    return joined(", ".join(voted), ", ".join(more)) or "none"
+    return joined(_count(coverage), ", ".join(more)) or "none"
 
 
 def _why(verdict: Verdict) -> str:

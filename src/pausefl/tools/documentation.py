@@ -21,6 +21,8 @@ import pandas as pd
 
 from pausefl.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
 from pausefl.claims.load import Claim, places
+from pausefl.claims.verdicts import Verdict
+from pausefl.claims.words import describe
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
 from pausefl.results import authors_archive, markdown
@@ -46,12 +48,18 @@ def claims_table(published: Published) -> str:
             claim.id,
             claim.sentence,
             *_cost(claim, published.project),
-            written.finding,
-            run.finding if run else "–",
+            _badge(written),
+            _badge(run) if run else "–",
         )
         for claim, written, run in side_by_side(published.judged)
     )
     return markdown.table(head, rows, "lllrlll")
+
+
+def _badge(verdict: Verdict) -> str:
+    """A finding with its count: ``supported (4 hold, 0 fail, 0 open)``."""
+    count = describe(verdict)["count"]
+    return f"{verdict.finding} ({count})" if count else verdict.finding
 
 
 def verdicts(published: Published) -> dict[str, str]:
