@@ -24,6 +24,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.results import markdown
+from pausefl.results.accuracy_gap import RISEN
 from pausefl.results.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
@@ -32,8 +33,6 @@ from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
-#: After this round accuracy no longer rises by several points a round.
-RISEN = 28
 MORE = f"Ours less theirs after round {RISEN} (points)"
 #: After this round accuracy hardly rises.
 LATE = 200

@@ -20,6 +20,7 @@ from pausefl.claims.paired import pair_gaps, paired
 from pausefl.claims.records import replicates
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
+from pausefl.results import accuracy_gap
 from pausefl.results.authors_archive import LOGGED, beside_ours, tally
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
@@ -165,6 +166,34 @@ class Numbers:
         choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
         rounds = table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
         return _cells(rounds)
+
+    def shorter(self, scenario: str, selector: str, whole: bool = False) -> str:
+        """By how many per cent our mean round is shorter than in the authors' log: ``5.5``.
+
+        Over as many rounds as the log has, or of our ``whole`` runs; a mean of the mean rounds of seeds.
+        """
+        rows = self._beside_ours([scenario]).query("quantity == 'mean_round_s'")
+        row = rows[rows["selector"] == selector].iloc[0]
+        authors, ours = float(row["authors"]), float(row["mean"])
+        if whole:
+            runs = [run.rounds for run in self.published.runs(scenario) if run.selector == selector]
+            ours = sum(run["elapsed_s"].iloc[-1] / len(run) for run in runs) / len(runs)
+        return f"{100 * (1 - ours / authors):.1f}"
+
+    @property
+    def accuracy_gaps(self) -> str:
+        """The table of our accuracy less the authors' on CIFAR-10 at the same rounds, in Markdown."""
+        return accuracy_gap.to_markdown(self._same_rounds).rstrip()
+
+    def accuracy_gap(self, n_users: int, low: int, high: int, whose: str = accuracy_gap.BOTH) -> str:
+        """The gap with privacy of models whose accuracy is from ``low`` to ``high`` per cent: ``−0.5``."""
+        return shown(accuracy_gap.over_bands(self._same_rounds, n_users, low, high, whose), "points")
+
+    @cached_property
+    def _same_rounds(self) -> pd.DataFrame:
+        """Rounds on CIFAR-10 of the authors' logs and of the published runs."""
+        of = self.published
+        return accuracy_gap.on_cifar10(of.scenarios, lambda name: rounds_of(of.runs(name)))
 
     def _beside_ours(self, scenarios: Iterable[str]) -> pd.DataFrame:
         of, folder = self.published, self.published.scenarios
