@@ -51,7 +51,7 @@ def at_same_rounds(scenario: str, rounds: pd.DataFrame) -> pd.DataFrame:
 def on_cifar10(scenarios: Path, rounds: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
     """Rounds of `at_same_rounds` of all logs on CIFAR-10, with ``scenario`` and ``n_users``.
 
-    ``scenarios`` is their folder; ``rounds`` gives our runs of one. Those of Fig. 6 have the sizes of its log.
+    ``scenarios`` is their folder; ``rounds`` gives our runs of one. Those of Fig. 6 have its sizes.
     """
     parts = []
     for name in dict.fromkeys(LOGGED.values()):
