@@ -69,7 +69,7 @@ def test_the_page_says_what_the_runs_have(draws: Any) -> None:
         f"by {leads.mean():.1f} points in ours ({leads.min():.1f} to {leads.max():.1f} by seed)",
         f"two of ours lie lower than their log, by {-lower[0]:.1f} and {-lower[1]:.1f} points",
         f"random selection by {far[1]:.1f} and {far[0]:.1f} points in round 148",
-        f"the log has {log.loc[147:150].mean():.1f} % and our published seeds {ours_there} %",
+        f"The log has {log.loc[147:150].mean():.1f} %, and our published seeds have {ours_there} %",
     ]
     assert len(lower) == 2
     assert (draws.gaps(more["authors_draws"])[more["sa_pause_v1"].columns] > 0).all()
