@@ -242,7 +242,7 @@ def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str 
 def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
     """Whether a finished run, by its summary, was made with a scenario's settings of today."""
     made_with = summary.get("scenario")
-    if not isinstance(made_with, dict):
+    if not isinstance(made_with, dict) or "selector" not in summary:
         return False
     return not differing(as_of_today(summary), scenario.job_settings(summary["selector"]))
 

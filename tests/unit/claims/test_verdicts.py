@@ -54,7 +54,9 @@ CHANCE, MANY = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
         ([compared(NOT_RUN)] * 2, "not run"),
         ([compared(HOLDS)] * 2, "supported"),
         ([compared(HOLDS), compared(FAILS)], "mixed"),
-        ([compared(HOLDS), compared(UNDECIDED)], "undecided"),
+        ([compared(HOLDS), compared(UNDECIDED)], "supported so far"),
+        ([compared(HOLDS), compared(UNDECIDED), compared(UNDECIDED, test=1)], "undecided"),
+        ([compared(HOLDS), compared(UNDECIDED), compared(HOLDS, test=1), ONE_SEED], "supported so far"),
         ([compared(UNDECIDED)] * 2, "undecided"),
         ([compared(FAILS), compared(UNDECIDED)], "contradicted"),
         # One seed neither supports a claim nor takes its support away.
