@@ -53,8 +53,8 @@ class Verdict:
 
         ``supported`` if every part of the claim has a vote and every vote holds; ``supported so far`` if in
         every part one holds, none fails, even before the correction, and others are open; ``contradicted`` if
-        every decided one fails, before the correction as after it; ``mixed`` if some hold, even if only before
-        it, and some fail; ``undecided`` otherwise; ``not run`` if no comparison was made.
+        every decided one fails, before the correction as after it; ``mixed`` if some hold, even if only
+        before it, and some fail; ``undecided`` otherwise; ``not run`` if no comparison was made.
         """
         outcomes = {each.outcome for each in self.votes}
         if not outcomes:
