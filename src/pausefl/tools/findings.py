@@ -258,6 +258,15 @@ class Numbers:
             )
         return markdown.table(head, rows, "lr").rstrip()
 
+    def benchmark_tables(self, study: str) -> str:
+        """All tables of a published benchmark, in Markdown."""
+        return self._benchmark_of(study).to_markdown(self._runs(study))
+
+    def benchmark_range(self, study: str, metric: str, *selectors: str, form: str = ".0f") -> str:
+        """Least and greatest mean over seeds of some selectors in a published benchmark: ``275 to 286``."""
+        means = self._benchmark(study, metric)[list(selectors)].sort_values()
+        return span(f"{mean:{form}}" for mean in means)
+
     def most_accurate_at(self, study: str, budget: float) -> str:
         """Ranked selectors of a benchmark that are most accurate when the largest budget spent is given.
 
