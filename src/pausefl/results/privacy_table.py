@@ -47,10 +47,10 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
         ``scenario``, ``selector``, ``seed``; ``rank`` (``highest`` or ``median``; of two middle users, the
         higher); `LEDGER`; ``epsilon_pld`` at ``delta``, and ``pld_of``, what it protects: a ``coordinate`` or
         the ``update``; ``epsilon_update_zcdp`` at ``delta``, never above ``epsilon_update``, for the same
-        values (`pausefl.privacy.zcdp`; NaN under a mechanism that it does not know);
-        ``participations_fixed``, whether `selects_without_releases`. Both epsilons at ``delta`` are valid for
-        a number of participations that does not depend on releases. Unlike the sums, they are no filters.
-        Epsilons are infinite without privacy. Selectors come in the order of `pausefl.selectors.SELECTORS`.
+        values (`pausefl.privacy.zcdp`); ``participations_fixed``, whether `selects_without_releases`. Both
+        epsilons at ``delta`` are valid for a number of participations that does not depend on releases, and
+        unlike the sums they are no filters. They are NaN under a mechanism of a user's own. Epsilons are
+        infinite without privacy. Selectors come in the order of `pausefl.selectors.SELECTORS`.
     """
     rows: list[dict[str, Any]] = []
     n_protected: list[int] = []

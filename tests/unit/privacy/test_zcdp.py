@@ -16,6 +16,7 @@ from pausefl.privacy import (
     UniformSchedule,
     VectorMechanism,
 )
+from pausefl.privacy.pld import epsilons
 from pausefl.privacy.zcdp import epsilon_of, rho_for, rho_of_gaussian, rho_of_pure, rho_of_updates
 
 MNIST = GeometricSchedule(10, 0.04)
@@ -54,6 +55,7 @@ def test_a_mechanism_that_may_not_be_pure_has_no_account() -> None:
             return epsilon
 
     assert np.isnan(rho_of_updates(MNIST, Other(), [1, 2], 7)).all()
+    assert np.isnan(list(epsilons(MNIST, Other(), [1, 2]).values())).all()
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 10.0, 26_905.0])
