@@ -66,6 +66,11 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         ) -> None:
             if not isinstance(picker, Picker):
                 raise ConfigError(f"picker = {picker!r} must be a pausefl.Picker")
+            if picker.facts.asks_losses:
+                raise ConfigError(
+                    f"selector '{picker.name}' asks clients for losses before each round, which a strategy of"
+                    " Flower has no message for"
+                )
             super().__init__(*args, **kwargs)
             self.picker, self.latency_key, self.loss_key = picker, latency_key, loss_key
             self.latencies: list[dict[Hashable, float | None]] = []

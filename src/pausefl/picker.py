@@ -19,7 +19,7 @@ from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, class_of, name_of, selector_from
-from pausefl.selectors.settings import SelectionSettings
+from pausefl.selectors.settings import CONSTANTS, SelectionSettings
 from pausefl.streams import Streams
 
 #: Options that are left out: zeta, J and kappa of PAUSE v2, Section V-D, and the authors' configuration file.
@@ -313,7 +313,8 @@ class Picker:
             If the picker was made with other arguments, as far as can be told (of selectors and rewards that
             are objects, their class), or had other clients; then it is as it was.
         """
-        made, own = state.get("made", {}), self._made()
+        # States from before a constant was an option have the value that it had.
+        made, own = {**CONSTANTS.get(self.name, {}), **state.get("made", {})}, self._made()
         if other := [f"{name} = {made[name]}" for name in own if name in made and made[name] != own[name]]:
             raise PauseflError(f"the saved state is of a picker with {', '.join(other)}")
         restored = copy.deepcopy(self)

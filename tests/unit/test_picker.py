@@ -414,6 +414,18 @@ def test_nothing_happens_if_nobody_joins() -> None:
         picker.resize({"client 1": -7})
 
 
+def test_a_state_from_before_a_constant_was_an_option_has_the_value_that_it_had() -> None:
+    old = pick("cs_ucb_q", queue_weight=0.5)
+    play(old, 5)
+    state = old.state()
+    del state["made"]["queue_weight"]
+    with pytest.raises(PauseflError, match=r"the saved state is of a picker with queue_weight = 0\.5"):
+        pick("cs_ucb_q").restore(state)
+    again = pick("cs_ucb_q", queue_weight=0.5)
+    again.restore(state)
+    assert play(again, 5) == play(old, 5)
+
+
 def test_current_losses_decide_for_pow_d_and_are_asked_for_by_name() -> None:
     picker = pick("pow_d", n_candidates=K)
     losses = {one: float(k % 5) for k, one in enumerate(SIZES)}

@@ -243,12 +243,12 @@ METRICS: dict[str, Metric] = {
     "mean_round_s": Metric(mean_round_s, "mean round", "s"),
     "latency_spread": Metric(latency_spread, "spread of expected latency in a round", "s", timed=False),
     "leakage_after_rounds": Metric(
-        leakage_after_rounds, "leakage after equally many rounds", "epsilon", timed=False
+        leakage_after_rounds, "largest budget spent after equally many rounds", "epsilon", timed=False
     ),
     "leakage_over_rounds": Metric(
-        leakage_over_rounds, "leakage over equally many rounds", "epsilon", timed=False
+        leakage_over_rounds, "largest budget spent over equally many rounds", "epsilon", timed=False
     ),
-    "leakage_in_time": Metric(leakage_in_time, "leakage at the earlier end", "epsilon"),
+    "leakage_in_time": Metric(leakage_in_time, "largest budget spent at the earlier end", "epsilon"),
     "spent_mean_in_time": Metric(_spent_mean, "mean budget spent at the earlier end", "epsilon"),
     "participations_in_time": Metric(
         mean_participations, "mean participations of a client at the earlier end", "participations"
@@ -256,5 +256,5 @@ METRICS: dict[str, Metric] = {
     "unevenness_in_time": Metric(
         unevenness, "largest participations over their mean at the earlier end", "times"
     ),
-    "leakage_over_time": Metric(leakage_over_time, "leakage over the common time", "epsilon"),
+    "leakage_over_time": Metric(leakage_over_time, "largest budget spent over the common time", "epsilon"),
 }

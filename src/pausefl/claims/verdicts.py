@@ -52,9 +52,9 @@ class Verdict:
         """The finding, one of `FINDINGS`.
 
         ``supported`` if every part of the claim has a vote and every vote holds; ``supported so far`` if in
-        every part one holds, none fails, and others are open; ``contradicted`` if every decided one fails,
-        before the correction as after it; ``mixed`` if some hold, even if only before it, and some fail;
-        ``undecided`` if none fails, and in some part none holds; ``not run`` if no comparison was made.
+        every part one holds, none fails, even before the correction, and others are open; ``contradicted`` if
+        every decided one fails, before the correction as after it; ``mixed`` if some hold, even if only
+        before it, and some fail; ``undecided`` otherwise; ``not run`` if no comparison was made.
         """
         outcomes = {each.outcome for each in self.votes}
         if not outcomes:
@@ -62,7 +62,8 @@ class Verdict:
         if FAILS in outcomes:
             return MIXED if HOLDS in outcomes | {each.alone for each in self.votes} else CONTRADICTED
         holding = {each.part for each in self.votes if each.outcome == HOLDS}
-        if holding != {each.part for each in self.comparisons}:
+        failed = any(each.alone == FAILS for each in self.votes)
+        if failed or holding != {each.part for each in self.comparisons}:
             return UNDECIDED
         return SUPPORTED if outcomes == {HOLDS} else SUPPORTED_SO_FAR
 

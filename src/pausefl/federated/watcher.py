@@ -72,7 +72,7 @@ class Watcher:
         if not self._rows:
             return self.brief()
         leakage = float(self._rows[-1]["leakage_max"])
-        privacy = "no privacy" if math.isinf(leakage) else f"largest leakage {leakage:.3g}"
+        privacy = "no privacy" if math.isinf(leakage) else f"largest budget spent {leakage:.3g}"
         of = "" if math.isinf(self.horizon) else f" of {self.horizon:g}"
         elapsed = f"{self._rows[-1]['elapsed_s']:.4g}{of} simulated s"
         return ", ".join([self._where(), elapsed, *self._scores(), privacy, *self._left()])

@@ -332,7 +332,7 @@ def n_seeds_of(curve: Band, curves: Mapping[str, Band]) -> str:
 
 def leakage_label(scenario: Scenario) -> str:
     """What an axis of leakage shows."""
-    return f"Maximum leakage\n(ε per {scenario.protects})"
+    return f"Largest budget spent\n(ε per {scenario.protects})"
 
 
 def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:

@@ -25,7 +25,7 @@ DEVIATIONS = {
     "D5": "only the order of growth can be compared with the theorem, whose constant differs between"
     " statement and proof",
     "D7": "that the graphs are connected is counted here, not taken from BSFL's proof",
-    "D8": "budgets and leakage are per coordinate, not for the whole update as in the paper; d protected"
+    "D8": "budgets are per coordinate, not for the whole update as in the paper; d protected"
     " coordinates together have d times as much",
     "D9": "batch normalisation layers are shared without clamp or noise, outside the budget, so the whole"
     " update has no finite epsilon",

@@ -105,7 +105,7 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario, window: int = WI
 def plot_leakage_vs_time(
     rounds: pd.DataFrame, scenario: Scenario, x_column: str = "elapsed_s", x_label: str = Shown.x_label
 ) -> Plotted:
-    """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
+    """Largest budget spent over users (epsilon of what the mechanism protects) against simulated seconds."""
     shown = Shown("leakage_max", leakage_label(scenario), x_column, x_label)
     curves = _curves(rounds, scenario, shown)
     budget = scenario.privacy.epsilon_total if scenario.privacy else np.nan
@@ -117,7 +117,7 @@ def plot_leakage_vs_time(
 
 
 def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
-    """Maximum leakage over users (epsilon of what the mechanism protects) against rounds."""
+    """Largest budget spent over users (epsilon of what the mechanism protects) against rounds."""
     return plot_leakage_vs_time(rounds, scenario, "round", "Round")
 
 

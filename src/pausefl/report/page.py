@@ -48,7 +48,7 @@ _NUMBERS = {
     "final_accuracy_mean": ("Accuracy at the end", ".1%"),
     "final_loss_mean": ("Loss at the end", ".3g"),
     "mean_round_s_mean": ("Mean round (s)", ".3f"),
-    "leakage_max_mean": ("Leakage (ε)", ".1f"),
+    "leakage_max_mean": ("Budget spent (ε)", ".1f"),
     "fairness_mean": ("Fairness", ".2f"),
 }
 

@@ -114,9 +114,9 @@ QUESTIONS = (
         (CIFAR, "accuracy_in_time", ("pause",), "fedavg_no_privacy"),
     ),
     Question(
-        "leakage",
-        "Does PAUSE leak less than random selection?",
-        "largest leakage of a user when one of the two ends, relative to random selection's;"
+        "budget",
+        "Does PAUSE spend less of the budget than random selection?",
+        "largest budget spent of a user when one of the two ends, relative to random selection's;"
         " MNIST, 300 users",
         "times",
         (MNIST, "leakage_in_time", ("pause",), "random"),

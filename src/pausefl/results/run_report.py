@@ -44,7 +44,7 @@ def results_of(run: Run) -> dict[str, str]:
         "loss": number(found["final_loss"], ".4g"),
         "rounds": str(n) if n == summary["n_rounds"] else f"{n} of at most {summary['n_rounds']}",
         "simulated time (s)": number(found["elapsed_s"], ".2f"),
-        "largest leakage (ε)": _leakage(run),
+        "largest budget spent (ε)": _leakage(run),
         "diverged in round": str(summary["diverged_round"] or "–"),
         "wall-clock time (s)": number(summary["timings_s"]["total"], ".1f"),
         "peak memory (MB)": number(summary["peak_memory_bytes"] / 1e6, ".0f"),

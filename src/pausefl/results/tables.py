@@ -116,7 +116,7 @@ def to_markdown(
             "Final loss": mean_sd(row, "final_loss", 4),
             "Time to target (s)": time_to_target(row),
             "Mean round (s)": mean_sd(row, "mean_round_s", 3),
-            f"Leakage (ε per {protected})": mean_sd(row, "leakage_max", 2),
+            f"Largest budget spent (ε per {protected})": mean_sd(row, "leakage_max", 2),
             "Selection (ms a round)": mean_sd(row, "selection_ms_per_round", 2),
             "Wall time (s)": mean_sd(row, "wall_s", 0),
             "Peak memory (MB)": mean_sd(row, "peak_memory_mb", 0),

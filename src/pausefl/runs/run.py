@@ -183,7 +183,7 @@ def _disagreement(run: Run) -> str:
     elif not np.array_equal(np.bincount(taken, minlength=len(ledger)), ledger["participations"]):
         problem = "rounds.parquet and ledger.parquet differ in who took part how often"
     elif not np.isclose(rounds["leakage_max"].iloc[-1], ledger["epsilon_coordinate"].max(), rtol=1e-9):
-        problem = "rounds.parquet and ledger.parquet differ in the largest leakage"
+        problem = "rounds.parquet and ledger.parquet differ in the largest budget spent"
     elif not _of_this_seed(rounds, summary):
         problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
     elif not _ends_rightly(rounds, summary):
@@ -242,7 +242,7 @@ def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str 
 def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
     """Whether a finished run, by its summary, was made with a scenario's settings of today."""
     made_with = summary.get("scenario")
-    if not isinstance(made_with, dict):
+    if not isinstance(made_with, dict) or "selector" not in summary:
         return False
     return not differing(as_of_today(summary), scenario.job_settings(summary["selector"]))
 

@@ -104,7 +104,7 @@ class PowD(Selector):
     """
 
     asks_losses = True
-    look = Look("pow-d", "#0F5560", ">", SOLID, zorder=2.83, hollow=True)
+    look = Look("pow-d", "#0F5560", "h", SOLID, zorder=2.83, hollow=True)
 
     def __init__(self, n_candidates: int) -> None:
         self.n_candidates = n_candidates

@@ -13,8 +13,8 @@ from pausefl.schema.types import Count, Items, OneOf, Real
 #: Kinds of figures of a scenario (`pausefl.figures.kinds`), and what each shows; in the order of pages.
 FIGURE_KINDS = {
     "accuracy_vs_time": "test accuracy against simulated time",
-    "leakage_vs_time": "privacy leakage against simulated time",
-    "leakage_vs_rounds": "privacy leakage against rounds",
+    "leakage_vs_time": "budget spent against simulated time",
+    "leakage_vs_rounds": "budget spent against rounds",
     "loss_vs_time": "test loss against simulated time",
     "spending_vs_rounds": "what every user has spent, against rounds",
     "selections": "who was selected when",

@@ -17,8 +17,20 @@ from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import legend_key
-from pausefl.results.measures import BUDGETS, FRONT_SHARE, TARGETS, across, in_name, measure, unranked
+from pausefl.results import markdown
+from pausefl.results.measures import (
+    BUDGETS,
+    FRONT_SHARE,
+    TARGETS,
+    across,
+    budget_table,
+    in_name,
+    measure,
+    speed_table,
+    unranked,
+)
 from pausefl.results.outcomes import fairness_of, smoothed
+from pausefl.results.tables import mean_sd
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import Run, rounds_made
 from pausefl.schema.base import Settings
@@ -59,6 +71,22 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 #: Marks of a selector whose reported losses no budget pays for, and of one whose losses are nearly noise.
 UNPAID, NOISE = "†", "‡"
+
+
+#: What they mean below a table.
+_MARKS = {
+    UNPAID: "looks at losses that no budget pays for: it spends more than is shown.",
+    NOISE: "chooses on noise: losses are paid from its clients' budgets. It is not ranked.",
+}
+
+#: Measures of the table on who takes part, and at what cost: head, digits, factor.
+_BESIDES: dict[str, tuple[str, int, float]] = {
+    "accuracy_over_time": ("Mean accuracy over time (%)", 1, 100),
+    "fairness": ("Jain's index", 3, 1),
+    "slow_share": ("Slow clients (%)", 1, 100),
+    "worst_class_accuracy": ("Worst class (%)", 1, 100),
+    "selection_ms": ("Selection (ms)", 2, 1),
+}
 
 
 class Variant(Settings):
@@ -192,6 +220,26 @@ class Benchmark(SeededStudy):
         found = across(runs, self.first, self.front_target, apart).set_index("selector")
         found["losses"] = losses
         return found.loc[[name for name in self.names if name in found.index]].reset_index()
+
+    def to_markdown(self, runs: pd.DataFrame) -> str:
+        """Tables for people: speed, budget, and who takes part at what cost."""
+        summary = self.summary(runs)
+        names = {
+            row["selector"]: f"{self.names[row['selector']]} {marks(row)}".rstrip()
+            for row in summary.to_dict("records")
+        }
+        records = [
+            {"Selector": names[row["selector"]]}
+            | {head: mean_sd(row, name, digits, unit) for name, (head, digits, unit) in _BESIDES.items()}
+            | {"Seeds": str(row["n_seeds"])}
+            for _, row in summary.iterrows()
+        ]
+        seen = [mark for mark in _MARKS if any(mark in name for name in names.values())]
+        parts = [speed_table(summary, names, self.first, self.time_s, self.front_target)]
+        if np.isfinite(summary["spent_max_mean"]).any():
+            parts.append(budget_table(summary, names))
+        parts.append(markdown.of_records(records, " ".join(f"{mark} {_MARKS[mark]}" for mark in seen)))
+        return "\n".join(parts)
 
     @property
     def first(self) -> str:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 #: writes that of the scenario.
 METRICS = {
     "elapsed_s": ("Simulated\ntime ↓", "{:.0f} s"),
-    "leakage_max": ("Largest\nleakage ↓", "ε {:.1f}"),
-    "leakage_mean": ("Mean\nleakage ↓", "ε {:.1f}"),
+    "leakage_max": ("Largest budget\nspent ↓", "ε {:.1f}"),
+    "leakage_mean": ("Mean budget\nspent ↓", "ε {:.1f}"),
     "fairness": ("Jain's\nindex ↑", "{:.2f}"),
     "slow_share": ("Slow\nusers", "{:.0f} %"),
     "spread_s": ("Latency\nspread ↓", "{:.2f} s"),

@@ -28,7 +28,7 @@ class Selection(SeededStudy):
     one of each scenario.
     """
 
-    label = "privacy leakage without training"
+    label = "budget spent without training"
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
 
     @property
@@ -40,7 +40,7 @@ class Selection(SeededStudy):
     def _something_leaks(self) -> Self:
         private = [name for name in self.selectors if SELECTORS[name].private]
         if self.scenario.privacy is None or not private:
-            raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
+            raise ValueError("selectors: none of them has a budget, so there is nothing to show")
         return self
 
     def compute(self, note: Note) -> Tables:

@@ -1,10 +1,10 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.tools.documentation`` writes ``docs/findings.md`` from its template, the findings and a
-reader's questions into ``README.md``, the picture that opens it into ``docs/images/overview.png``, the
-verdicts and what was not run into ``docs/verdicts.md``, the reviewers' table into ``docs/artifact.md``,
-what was run into ``docs/costs.md``, the authors' runs beside ours into ``docs/authors.md``, all selectors
-side by side into ``docs/benchmark.md`` and what a drift does into ``docs/world.md``. Times are estimates of
+``python -m pausefl.tools.documentation`` writes ``docs/findings.md`` and ``docs/benchmark.md`` from their
+templates, the findings and a reader's questions into ``README.md``, the picture that opens it into
+``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers'
+table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
+``docs/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates of
 `pausefl.workflow.plan`.
 """
 
@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from pausefl.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
@@ -27,13 +26,10 @@ from pausefl.figures import overview, papers
 from pausefl.figures.style import save
 from pausefl.results import authors_archive, markdown
 from pausefl.results.authors_archive import ARCHIVED, LOGGED
-from pausefl.results.measures import budget_table, speed_table
-from pausefl.results.tables import mean_sd
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
-from pausefl.studies import benchmark, drift
-from pausefl.studies.benchmark import Benchmark
+from pausefl.studies import drift
 from pausefl.tools.findings import Numbers, render
 from pausefl.tools.published import Published
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
@@ -172,12 +168,6 @@ def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
         return stem.with_suffix(".png").read_bytes()
 
 
-def benchmark_tables(published: Published) -> dict[str, str]:
-    """The table of each published study of selectors side by side, by name."""
-    studies = published.studies.of_kind("benchmark")
-    return {name: benchmark_table(one, published.study(name, "runs.csv")) for name, one in studies.items()}
-
-
 def drift_table(found: pd.DataFrame) -> str:
     """What a study of a drift found: a mean round in seconds, with the range of its seeds."""
     rows = [
@@ -186,42 +176,6 @@ def drift_table(found: pd.DataFrame) -> str:
         for row in found.to_dict("records")
     ]
     return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
-
-
-def benchmark_table(study: Benchmark, runs: pd.DataFrame) -> str:
-    """Selectors side by side: speed, budget, and who takes part."""
-    summary = study.summary(runs)
-    names = {
-        row["selector"]: f"{study.names[row['selector']]} {benchmark.marks(row)}".rstrip()
-        for row in summary.to_dict("records")
-    }
-    measured = {
-        "accuracy_over_time": ("Mean accuracy over time (%)", 1, 100),
-        "fairness": ("Jain's index", 3, 1),
-        "slow_share": ("Slow clients (%)", 1, 100),
-        "worst_class_accuracy": ("Worst class (%)", 1, 100),
-        "selection_ms": ("Selection (ms)", 2, 1),
-    }
-    records = [
-        {"Selector": names[row["selector"]]}
-        | {head: mean_sd(row, name, *how) for name, (head, *how) in measured.items()}
-        | {"Seeds": str(row["n_seeds"])}
-        for _, row in summary.iterrows()
-    ]
-    note = "\n".join(
-        f"{mark} {words}" for mark, words in _MARKS.items() if any(mark in name for name in names.values())
-    )
-    parts = [speed_table(summary, names, study.first, study.time_s, study.front_target)]
-    if np.isfinite(summary["spent_max_mean"]).any():
-        parts.append(budget_table(summary, names))
-    return "\n".join([*parts, markdown.of_records(records, note)])
-
-
-#: What marks of selectors in tables mean.
-_MARKS = {
-    benchmark.UNPAID: "looks at losses that no budget pays for: it spends more than is shown.",
-    benchmark.NOISE: "chooses on noise: losses are paid from its clients' budgets. It is not ranked.",
-}
 
 
 def filled(path: Path, texts: Mapping[str, str]) -> str:
@@ -244,7 +198,6 @@ def pages(published: Published) -> dict[Path, str]:
         "README.md": {"findings": render("readme.md.jinja", made, templates)},
         "docs/verdicts.md": verdicts(published),
         "docs/costs.md": {"runs": runs_table(published)},
-        "docs/benchmark.md": benchmark_tables(published),
         "docs/world.md": {"drift": drift_table(made.drift)},
         "docs/authors.md": {
             "logs": beside_authors(published, LOGGED),
@@ -252,7 +205,8 @@ def pages(published: Published) -> dict[Path, str]:
         },
     }
     texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
-    return texts | {Path("docs/findings.md"): render("findings.md.jinja", made, templates)}
+    whole = {f"docs/{name}.md": f"{name}.md.jinja" for name in ("findings", "benchmark")}
+    return texts | {Path(path): render(template, made, templates) for path, template in whole.items()}
 
 
 def main() -> None:

@@ -20,12 +20,16 @@ from pausefl.claims.paired import pair_gaps, paired
 from pausefl.claims.records import replicates
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.report import questions
+from pausefl.results import markdown
 from pausefl.results.authors_archive import LOGGED, beside_ours, tally
+from pausefl.results.intervals import estimate
+from pausefl.results.measures import FRONT_SHARE, in_name
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_scenario
 from pausefl.studies import changes, drift
+from pausefl.studies.benchmark import Benchmark
 from pausefl.tools.published import Published
 
 
@@ -210,12 +214,86 @@ class Numbers:
         means = self._benchmark(study, metric)
         return shown(float(means[selector] / means[other]), RATIO)
 
-    def leakage_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
-        """Largest leakage of a selector there over another's in a scenario until then: ``0.85``."""
+    def benchmark_paired(self, study: str, measure: str, selector: str, other: str) -> str:
+        """An accuracy of a selector less another's there, in points, paired over the seeds that have both.
+
+        With its interval: ``−0.9 (−1.4 to −0.4)``.
+        """
+        values = self._runs(study).pivot(index="seed", columns="selector", values=measure)
+        one = estimate(100 * (values[selector] - values[other]).dropna())
+        mean, low, high = (markdown.number(value, "+.1f") for value in one)
+        return f"{mean} ({low} to {high})"
+
+    def benchmark_table(self, study: str, *selectors: str) -> str:
+        """Rounds, time and budget of some selectors in a published benchmark; a Markdown table."""
+        settings = self._benchmark_of(study)
+        target = in_name(100 * settings.front_target)
+        summary = settings.summary(self._runs(study)).set_index("selector")
+        head = [
+            "Selector",
+            f"Rounds to {100 * settings.front_target:g} %",
+            "Mean round (s)",
+            f"Time to {100 * settings.front_target:g} % (s)",
+            f"Accuracy at {settings.time_s:g} s (%)",
+            "Largest budget spent (ε)",
+            *(f"Accuracy at ε = {budget:g} (%)" for budget in settings.budgets),
+        ]
+        rows = []
+        for name in selectors:
+            row = summary.loc[name]
+            at_budget = (
+                f"{100 * row[f'{key}_mean']:.1f}" if row[f"{key}_n"] == row["n_seeds"] else "–"
+                for key in (f"accuracy_at_{in_name(budget)}" for budget in settings.budgets)
+            )
+            rows.append(
+                [
+                    settings.names[name],
+                    f"{row[f'rounds_to_{target}_median']:.0f}",
+                    f"{row['mean_round_s_mean']:.2f}",
+                    f"{row[f'seconds_to_{target}_median']:.0f}",
+                    f"{100 * row['accuracy_mean']:.1f}",
+                    f"{row['spent_max_mean']:.1f}",
+                    *at_budget,
+                ]
+            )
+        return markdown.table(head, rows, "lr").rstrip()
+
+    def benchmark_tables(self, study: str) -> str:
+        """All tables of a published benchmark, in Markdown."""
+        return self._benchmark_of(study).to_markdown(self._runs(study))
+
+    def benchmark_range(self, study: str, metric: str, *selectors: str, form: str = ".0f") -> str:
+        """Least and greatest mean over seeds of some selectors in a published benchmark: ``275 to 286``."""
+        means = self._benchmark(study, metric)[list(selectors)].sort_values()
+        return span(f"{mean:{form}}" for mean in means)
+
+    def most_accurate_at(self, study: str, budget: float) -> str:
+        """Ranked selectors of a benchmark that are most accurate when the largest budget spent is given.
+
+        Of those that get so far under every seed: ``CS-UCB 85.2 %, TiFL (uniform) 84.0 %``, three of them.
+        """
+        settings, key = self._benchmark_of(study), f"accuracy_at_{in_name(budget)}"
+        summary = settings.summary(self._runs(study))
+        known = summary[(summary[f"{key}_n"] == summary["n_seeds"]) & summary["front"].notna()]
+        best = known.sort_values(f"{key}_mean", ascending=False)[:3]
+        return ", ".join(
+            f"{settings.names[row['selector']]} {100 * row[f'{key}_mean']:.1f} %"
+            for row in best.to_dict("records")
+        )
+
+    def front(self, study: str) -> str:
+        """Selectors on the front of a published benchmark: ``PAUSE, CS-UCB and TiFL (uniform)``."""
+        settings = self._benchmark_of(study)
+        summary = settings.summary(self._runs(study))
+        names = [settings.names[one] for one in summary["selector"][summary["front"] >= FRONT_SHARE]]
+        return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+    def spent_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
+        """Largest budget spent of a selector there over another's in a scenario until then: ``0.85``."""
         rounds = rounds_of(self.published.runs(scenario))
         rounds = rounds[(rounds["selector"] == other) & (rounds["elapsed_s"] <= seconds)]
-        leaked = rounds.groupby("seed")["leakage_max"].max().mean()
-        return shown(float(self._benchmark(study, "leakage_max")[selector] / leaked), RATIO)
+        spent = rounds.groupby("seed")["leakage_max"].max().mean()
+        return shown(float(self._benchmark(study, "spent_max")[selector] / spent), RATIO)
 
     def falls(self, scenario: str, *selectors: str) -> str:
         """How far accuracies end below their best in seeds where all do so by 10 points.
@@ -239,7 +317,14 @@ class Numbers:
 
     def _benchmark(self, study: str, metric: str) -> pd.Series:
         """Mean over seeds by selector."""
-        return self.published.study(study, "runs.csv").groupby("selector")[metric].mean()
+        return self._runs(study).groupby("selector")[metric].mean()
+
+    def _runs(self, study: str) -> pd.DataFrame:
+        return self.published.study(study, "runs.csv")
+
+    def _benchmark_of(self, study: str) -> Benchmark:
+        found: Benchmark = self.published.studies.of_kind("benchmark")[study]
+        return found
 
     def rounds_made(self, scenario: str, selector: str) -> str:
         """Rounds of the published runs of a selector, a mean of seeds: ``295``."""

@@ -17,9 +17,10 @@ from worlds import SCALE, World, claim, on_runs
 
 from pausefl.claims import formats
 from pausefl.claims.comparison_result import Comparison
-from pausefl.claims.load import KINDS, load_claims
+from pausefl.claims.load import KINDS, Alternative, load_claims, places
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Verdict, judge_claims, verdict_on
+from pausefl.claims.words import describe
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import load_scenario
 
@@ -54,7 +55,9 @@ CHANCE, MANY = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
         ([compared(NOT_RUN)] * 2, "not run"),
         ([compared(HOLDS)] * 2, "supported"),
         ([compared(HOLDS), compared(FAILS)], "mixed"),
-        ([compared(HOLDS), compared(UNDECIDED)], "undecided"),
+        ([compared(HOLDS), compared(UNDECIDED)], "supported so far"),
+        ([compared(HOLDS), compared(UNDECIDED), compared(UNDECIDED, test=1)], "undecided"),
+        ([compared(HOLDS), compared(UNDECIDED), compared(HOLDS, test=1), ONE_SEED], "supported so far"),
         ([compared(UNDECIDED)] * 2, "undecided"),
         ([compared(FAILS), compared(UNDECIDED)], "contradicted"),
         # One seed neither supports a claim nor takes its support away.
@@ -114,6 +117,23 @@ def test_runs_repeat_others_if_all_that_matters_is_the_same(
     test = LOWER.replace(metric=metric, gap="difference", scenarios={SCALE: ("s", "t")})
     (one,) = judge_claims([claim(test)], world.records(), SCALE)
     assert one.coverage["repeats"] == repeats
+
+
+def test_a_claim_is_judged_with_other_values_of_a_setting(world: World) -> None:
+    """The runs of one selector come from other scenarios, those of all others stay."""
+    for seed, (place, rival) in product(range(3), (("s", 2.0), ("t", 0.5))):
+        world.add("pause", seed, scenario=place, leakage=1.0 + 0.01 * seed)
+        world.add("random", seed, scenario=place, leakage=rival)
+    other = Alternative(label="half", selector="random", scenarios={"s": "t"})
+    claimed = claim(LOWER.replace(scenarios={"paper": ("s",)})).replace(alternatives=(other,))
+    assert places([claimed], "paper")[0] == {"s", "t"}
+    (one, *_) = judge_claims([claimed], world.records(), "paper")
+    assert (one.finding, one.others["half"].finding) == ("supported", "contradicted")
+    told = describe(one)
+    assert told["count"] == "1 hold, 0 fail, 0 open"
+    assert told["others"] == "with half contradicted (0 hold, 1 fail, 0 open)"
+    runs = one.others["half"].comparisons[0].runs
+    assert set(runs) == {f"{run}/seed-{seed}" for run in ("s/pause", "t/random") for seed in range(3)}
 
 
 @pytest.fixture

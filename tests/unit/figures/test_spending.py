@@ -63,7 +63,7 @@ def test_account_by_hand() -> None:
 
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
     run = run_of([[0, 1], [0, 2]], THIRDS).assign(leakage_max=[4.0, 4.0])
-    with pytest.raises(PauseflError, match="do not add up to the leakage"):
+    with pytest.raises(PauseflError, match="do not add up to the budget spent"):
         spending.spent_in(run, 4, THIRDS)
 
 

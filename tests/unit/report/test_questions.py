@@ -64,7 +64,7 @@ def test_answers_are_gaps_between_runs_of_one_seed() -> None:
     assert values["round", AS_WRITTEN] == pytest.approx(0.5)
     assert values["time", AS_WRITTEN] == pytest.approx(0.5)
     assert values["annealing", AS_WRITTEN] == pytest.approx(1.6)
-    assert values["leakage", AS_WRITTEN] == pytest.approx(2.0)  # twice as many rounds in the same time
+    assert values["budget", AS_WRITTEN] == pytest.approx(2.0)  # twice as many rounds in the same time
     assert ("round", AS_RUN) not in values
     assert set(table["n_seeds"][table["source"] == AS_WRITTEN]) == {0, 2}
 
@@ -73,11 +73,11 @@ def test_what_its_interval_leaves_open_is_told_as_open() -> None:
     table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, {}, LOGS)
     told = "\n".join(sentences(table))
     assert "PAUSE is faster than random selection" in told
-    assert "In equal time PAUSE leaks more than random selection" in told
+    assert "In equal time PAUSE spends more than random selection" in told
     assert "the rounds of SA-PAUSE as printed last 1.60 times PAUSE's" in told
     told = "\n".join(sentences(table.assign(low=0.9, high=1.1)))
     assert "It is open whether PAUSE is faster than random selection" in told
-    assert "It is open whether PAUSE leaks less in equal time than random selection" in told
+    assert "It is open whether PAUSE spends less in equal time than random selection" in told
 
 
 def test_longer_runs_answer_for_the_reading_of_their_study() -> None:
@@ -135,5 +135,5 @@ def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
     }  # fmt: skip
     values = found(answers({name: own}, {}, LOGS))
     gaps = {gap for _, gap in judged}
-    for question in ("time", "annealing", "leakage", "mnist"):
+    for question in ("time", "annealing", "budget", "mnist"):
         assert round(values[question, AS_WRITTEN], 9) in gaps, (question, sorted(judged))

@@ -105,11 +105,14 @@ def test_what_is_done_is_not_counted(load: Load, tmp_path: Path, monkeypatch: py
     folder.mkdir(parents=True)
     for name in ("rounds.parquet", "ledger.parquet"):
         (folder / name).touch()
-    settings = one.scenarios["demo_small"].job_settings()
-    (folder / "summary.json").write_text(json.dumps({"scenario": settings}), "utf-8")
+    settings = one.scenarios["demo_small"].job_settings("pause")
+    made = {"scenario": settings, "selector": "pause"}
+    (folder / "summary.json").write_text(json.dumps(made), "utf-8")
     assert "2 jobs, 0 of them done." in before
     assert "2 jobs, 1 of them done." in to_text(one, "demo_small", 1)
-    (folder / "summary.json").write_text(json.dumps({"scenario": {**settings, "privacy": None}}), "utf-8")
+    (folder / "summary.json").write_text(
+        json.dumps({**made, "scenario": {**settings, "privacy": None}}), "utf-8"
+    )
     assert to_text(one, "demo_small", 1) == before
     (folder / "summary.json").write_text("{", "utf-8")
     assert to_text(one, "demo_small", 1) == before

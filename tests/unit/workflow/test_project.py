@@ -62,7 +62,7 @@ def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
     claims = f"claims: [{{id: M1, sentence: It is so., place: ours, tests: [{test}]}}]\n"
     monkeypatch.chdir(tmp_path)
     shipped = load(experiments=[row("few", "pause")])
-    assert "C3" in {claim.id for claim in shipped.claims}
+    assert "C3a" in {claim.id for claim in shipped.claims}
     (tmp_path / "config/claims.yaml").write_text(claims, "utf-8")
     table = load(experiments=[row("few", "pause")])
     assert [claim.id for claim in table.claims] == ["M1"]

@@ -67,10 +67,10 @@ _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "accuracy": ("Accuracy (%), round {at:g}", lambda value: f"{100 * value:.1f}"),
     "accuracy_end": ("Accuracy (%), at the end", lambda value: f"{100 * value:.1f}"),
     "mean_round_s": ("Mean round (s)", lambda value: f"{value:.3f}"),
-    "leakage_end": ("Leakage, at the end", lambda value: f"{value:.1f}"),
+    "leakage_end": ("Budget spent, at the end", lambda value: f"{value:.1f}"),
     "seconds_to_target": ("To {percent:g} % (s)", lambda value: f"{value:.1f}"),
     "elapsed_s": ("Their last round ends (s)", lambda value: f"{value:.1f}"),
-    "leakage_max": ("Leakage, round {at:g}", lambda value: f"{value:.1f}"),
+    "leakage_max": ("Budget spent, round {at:g}", lambda value: f"{value:.1f}"),
     "fewest": ("Fewest participations", lambda value: f"{value:.3g}"),
     "most": ("Most", lambda value: f"{value:.3g}"),
 }
