@@ -11,16 +11,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Subset
 
+import pausefl
 from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
+from pausefl.privacy.zcdp import epsilon_of, rho_of_gaussian
 from pausefl.settings import load_scenario
+from pausefl.streams import Streams
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,6 +52,48 @@ def test_counts_of_the_findings_are_sums_of_that_table() -> None:
         inside, n, expected = map(sum, zip(*counts, strict=True))
         row = f"the same rounds on {words}, settings of their logs | {inside} of {n} | {expected} |"
         assert row in findings
+
+
+def test_the_table_of_bounds_and_noises_is_that_of_its_page(
+    script: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["update_budget.py"])
+    script("update_budget").main()
+    assert capsys.readouterr().out.strip() in (ROOT / "docs/privacy.md").read_text("utf-8")
+
+
+def test_all_runs_of_bounds_and_noises_are_there(script: Any) -> None:
+    module = script("update_budget")
+    rows = pd.read_csv(module.FILE)[list(module.Tried._fields)]
+    assert sorted(rows.itertuples(index=False, name=None)) == sorted(map(tuple, module.all_tried()))
+
+
+def test_gaussian_noise_spends_the_rho_of_its_epsilon(script: Any) -> None:
+    """Clipped updates are 2 C apart at most, and all participations together cost rho."""
+    module = script("update_budget")
+    settings = pausefl.change(
+        pausefl.load_scenario(module.SCENARIO),
+        {
+            "privacy.clip_norm": 0.3,
+            "privacy.mechanism": "update_budget:GaussianMechanism",
+            "privacy.sampler": "update_budget:GaussianNoise",
+        },
+    ).privacy
+    mechanism, sampler = settings.make_mechanism(), settings.make_sampler(Streams(0))
+    budgets = settings.make_schedule().epsilon(np.arange(1, 2001))
+    rho = sum(rho_of_gaussian(0.6, mechanism.scale(float(epsilon))) for epsilon in budgets)
+    assert float(epsilon_of(rho)) == pytest.approx(10)
+    update = np.linspace(-1, 1, 1000, dtype=np.float32)
+    mechanism.clip(update)
+    assert 0.2999 < np.linalg.norm(update.astype(np.float64)) <= 0.3
+    short = update / 2
+    kept = short.copy()
+    mechanism.clip(kept)
+    assert (kept == short).all()
+    noise = sampler.sample(100_000, 0.7, user=3, round=5)
+    assert noise.std() == pytest.approx(0.7, rel=0.01)
+    assert (noise == sampler.sample(100_000, 0.7, user=3, round=5)).all()
+    assert (noise != sampler.sample(100_000, 0.7, user=3, round=6)).any()
 
 
 @pytest.mark.slow

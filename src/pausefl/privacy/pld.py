@@ -10,13 +10,14 @@ No job imports this module. It needs ``dp-accounting``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from pausefl.errors import PauseflError
-from pausefl.privacy.mechanisms import Mechanism, VectorMechanism
+from pausefl.privacy.mechanisms import CoordinateMechanism, Mechanism, VectorMechanism
 from pausefl.privacy.schedule import Schedule
 
 #: Probability with which the guarantee may fail.
@@ -49,7 +50,8 @@ def epsilons(
     mechanism
         `pausefl.privacy.CoordinateMechanism`: the account is of Laplace noise on one coordinate.
         `pausefl.privacy.VectorMechanism`: of the update as a whole, by the worst of all mechanisms of
-        those budgets, randomised response (Kairouz, Oh and Viswanath 2015).
+        those budgets, randomised response (Kairouz, Oh and Viswanath 2015). Of another mechanism, whose
+        noise is not known, each epsilon is NaN.
     participations
         Numbers n >= 0 that the schedule admits.
     delta
@@ -63,6 +65,8 @@ def epsilons(
         If ``dp-accounting`` is not installed.
     """
     wanted = set(participations)
+    if not isinstance(mechanism, CoordinateMechanism | VectorMechanism):
+        return dict.fromkeys(sorted(wanted), math.nan)
     found = {0: 0.0}
     composed: Any = None
     for n in range(1, max(wanted, default=0) + 1):

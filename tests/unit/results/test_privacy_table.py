@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,13 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism
 from pausefl.privacy.pld import epsilons
-from pausefl.results.privacy_table import privacy_table
+from pausefl.privacy.zcdp import epsilon_of, rho_of_updates
+from pausefl.results.privacy_table import by_what_they_select, privacy_table, to_markdown
 from pausefl.runs.run import Run
+from pausefl.selectors import LABELS, SELECTORS, selector_names
 from pausefl.settings import Experiment, PrivacySettings
 
+ROOT = Path(__file__).parents[3]
 COORDINATE = PrivacySettings(epsilon_total=10, decay=0.04, sensitivity=0.003)
 VECTOR = PrivacySettings(epsilon_total=10, decay=0.04, mechanism="vector", clip_norm=0.5)
 
@@ -52,6 +56,13 @@ def test_highest_and_median_user_of_every_run(privacy: PrivacySettings) -> None:
     first = table.iloc[0]
     factor = 1 if privacy is VECTOR else 100
     assert first["epsilon_update"] == pytest.approx(factor * first["epsilon_coordinate"])
+    by_zcdp = epsilon_of(rho_of_updates(privacy.make_schedule(), privacy.make_mechanism(), 20, 100))
+    # Of updates protected as a whole, rho of 0.8 would be more than the sum, which stands.
+    assert (float(by_zcdp) > first["epsilon_update"]) == (privacy is VECTOR)
+    wanted = min(float(by_zcdp), first["epsilon_update"])
+    assert first["epsilon_update_zcdp"] == pytest.approx(wanted)
+    assert ("by zCDP" in to_markdown(table, LABELS)) == (privacy is COORDINATE)
+    assert table["epsilon_update_zcdp"].iloc[-1] == math.inf
     assert first["values_unprotected"] == 140
     mechanism = VectorMechanism(0.5) if privacy is VECTOR else CoordinateMechanism(0.003)
     assert first["epsilon_pld"] == epsilons(privacy.make_schedule(), mechanism, [20])[20]
@@ -64,8 +75,18 @@ def test_highest_and_median_user_of_every_run(privacy: PrivacySettings) -> None:
 def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it() -> None:
     paid = COORDINATE.replace(loss_share=0.5, loss_bound=2.0)
     runs = {Experiment("s", name, 0): spent([20, 20, 20], COORDINATE) for name in ("random", "oort")}
-    found = privacy_table(runs, paid).groupby("selector")["epsilon_pld"].max()
+    for experiment, run in runs.items():  # as a job with a paid loss writes it
+        share = paid.share_for_losses(SELECTORS[experiment.selector].releases_losses())
+        ledger = Ledger(3, 100, 7, paid.make_schedule(), paid.make_mechanism(), share)
+        ledger.restore(run.ledger["participations"].to_numpy())
+        runs[experiment] = replace(run, ledger=ledger.table())
+    table = privacy_table(runs, paid)
+    found = table.groupby("selector")["epsilon_pld"].max()
     schedule, mechanism = paid.make_schedule(), paid.make_mechanism()
+    by_zcdp = table.groupby("selector")["epsilon_update_zcdp"].max()
+    for name, share in (("random", 0.0), ("oort", 0.5)):
+        wanted = epsilon_of(rho_of_updates(schedule, mechanism, 20, 100, share))
+        assert by_zcdp[name] == pytest.approx(float(wanted))
     assert found["random"] == epsilons(schedule, mechanism, [20])[20]
     assert found["oort"] == epsilons(schedule, mechanism, [20], loss_share=0.5)[20] != found["random"]
 
@@ -78,3 +99,27 @@ def test_a_ledger_that_cannot_be_used_is_named() -> None:
     ):
         with pytest.raises(PauseflError, match=f"the ledger of runs/a lacks {lacking}"):
             privacy_table({Experiment("s", "pause", 0): replace(run, ledger=ledger)}, COORDINATE)
+
+
+def test_selectors_for_which_the_accounts_at_a_delta_hold_are_those_of_the_page() -> None:
+    """The page has what the facts of the selectors say."""
+    page = (ROOT / "docs/privacy.md").read_text("utf-8")
+    held, not_held = (
+        re.findall(r"`(\w+)`", re.search(rf"^- \*\*{words}\*\*(.+?)\.$", page, re.M | re.S)[1])  # type: ignore[index]
+        for words in ("They hold for", "They do not hold for")
+    )
+    assert (held, not_held) == by_what_they_select(selector_names())
+    assert not_held == ["clustered_similarity", "power_of_choice", "pow_d", "oort"]
+
+
+def test_the_note_names_the_selectors_for_which_only_sums_hold() -> None:
+    runs = {Experiment("s", name, 0): spent([2, 1], COORDINATE) for name in ("pause", "random", "oort")}
+    table = privacy_table(runs, COORDINATE)
+    assert table.groupby("selector")["participations_fixed"].all().to_dict() == {
+        "pause": True,
+        "random": True,
+        "oort": False,
+    }
+    text = to_markdown(table, LABELS)
+    assert "for PAUSE, Random. Only the sums hold for Oort." in text
+    assert "for no selector here" in to_markdown(table[table["selector"] == "oort"], LABELS)
