@@ -28,7 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
 
-from slurm import Cluster, missing_programs, submitted
+from slurm import MISSING, Cluster, submitted
 from workspace import Checkout, make_checkout
 
 from pausefl.results.markdown import number, table
@@ -153,8 +153,8 @@ def main() -> None:
         head = ["scenario", "runs", "minutes asked", "used", "asked / used (median)", "used more"]
         print(table([*head, "MB asked", "most used", "asked / used"], published(), "lr"))
         return
-    if missing := missing_programs():
-        parser.error(f"Slurm is not installed (apt-get install slurm-wlm munge): no {', '.join(missing)}")
+    if MISSING:
+        parser.error(f"Slurm is not installed (apt-get install slurm-wlm munge): no {', '.join(MISSING)}")
     # The socket in it must have a short path.
     with tempfile.TemporaryDirectory(prefix="slurm", dir="/tmp") as folder:
         checkout = make_checkout(Path(folder) / "checkout")

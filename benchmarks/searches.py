@@ -157,7 +157,7 @@ def compilation() -> None:
     """What a process pays before its first round, when nothing is compiled yet and when all is."""
     code = (
         "import time, pausefl.federated.simulation; from pathlib import Path;"
-        "from pausefl.settings import load_scenario; from pausefl.selectors import make_selector;"
+        "from pausefl.settings import load_scenario;"
         "s = load_scenario('mnist_large_iid_r1', Path('config/scenarios')); start = time.perf_counter();"
         "[s.make_selector(name) for name in {!r}]; print(time.perf_counter() - start)"
     )
