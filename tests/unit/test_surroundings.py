@@ -81,7 +81,7 @@ def test_figures_that_are_written_need_no_backend(tmp_path: Path) -> None:
 def test_an_output_that_lacks_letters_replaces_them(tmp_path: Path) -> None:
     job = ("run", "--scenario", "demo_small", "--selector", "random", "--rounds", 1, "--no-train")
     said, _ = python(COMMAND, *job, "--out", tmp_path / "run", PYTHONIOENCODING="latin-1")
-    assert "largest leakage (?)" in said
+    assert "largest budget spent (?)" in said
 
 
 def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

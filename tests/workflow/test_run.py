@@ -50,7 +50,7 @@ def test_everything_promised_is_there_and_nothing_is_left_to_do(finished: Checko
 def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
     logs = {path: path.read_text("utf-8") for path in (finished.root / "results/logs").rglob("*.log")}
     assert not [path for path, text in logs.items() if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)]
-    last = r"round 4 of 4, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+\n"
+    last = r"round 4 of 4, [\d.]+ simulated s, accuracy [\d.]+%, largest budget spent [\d.]+\n"
     for run in RUNS:
         assert re.search(last, logs[finished.root / f"results/logs/job/tiny/{run}.log"])
 

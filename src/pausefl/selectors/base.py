@@ -69,8 +69,8 @@ class Selector(ABC):
 
     @classmethod
     def releases_losses(cls) -> bool:
-        """Whether its users report losses out of budgets that protect their updates."""
-        return cls.private and (cls.needs_losses or cls.asks_losses)
+        """Whether its users report training losses out of budgets that protect their updates."""
+        return cls.private and cls.needs_losses
 
     @abstractmethod
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

@@ -92,7 +92,7 @@ def test_another_leakage_is_refused(run: Path) -> None:
     path = run / "rounds.parquet"
     rounds = pd.read_parquet(path)
     rounds.assign(leakage_max=rounds["leakage_max"] * 0.99).to_parquet(path)
-    with pytest.raises(PauseflError, match="differ in the largest leakage"):
+    with pytest.raises(PauseflError, match="differ in the largest budget spent"):
         read_run(run)
 
 

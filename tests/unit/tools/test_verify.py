@@ -85,7 +85,7 @@ def test_every_published_run_is_as_published_and_as_replayed() -> None:
     [
         (one_round_faster, "column latency_s differs in round 7"),
         (worth_more, "column reward differs in round 3"),
-        (half_spent, "differ in the largest leakage"),
+        (half_spent, "differ in the largest budget spent"),
         (another_user, "differ in who took part how often"),
         (better, ""),
     ],
