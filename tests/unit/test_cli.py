@@ -43,7 +43,9 @@ def test_run_does_one_job_and_says_what_it_wrote(command: Command, tmp_path: Pat
     assert re.search(r"rounds +3\n", said)
     assert f"{out}/rounds.parquet, ledger.parquet and summary.json" in said
     last = progress.splitlines()[-1]  # a slow machine says more, every 30 s
-    assert re.fullmatch(r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest budget spent [\d.]+", last)
+    assert re.fullmatch(
+        r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest budget spent [\d.]+", last
+    )
     assert {path.name for path in out.iterdir()} == FILES
     rounds = pd.read_parquet(out / "rounds.parquet")
     assert len(rounds) == 3

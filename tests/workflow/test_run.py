@@ -38,9 +38,10 @@ def test_everything_promised_is_there_and_nothing_is_left_to_do(finished: Checko
     assert {path.name for path in (results / "figures").iterdir() if path.stat().st_size > 0} == {*figures}
     for path in (results / "figures").glob("*.json"):
         assert json.loads(path.read_text("utf-8"))["notes"] == []
-    tables = [f"{name}.{extension}" for name in ("summary", "privacy") for extension in ("csv", "md", "tex")]
+    kinds = ("summary", "speed", "budget", "privacy")
+    tables = [f"{name}.{extension}" for name in kinds for extension in ("csv", "md", "tex")]
     assert {path.name for path in (results / "tables/tiny").glob("[!.]*")} == {*tables, "runs.csv"}
-    for table in ("summary", "privacy"):
+    for table in kinds:
         assert "PAUSE" in (results / f"tables/tiny/{table}.md").read_text("utf-8")
     assert "**Demo: small data" in (results / "tables/tiny/summary.md").read_text("utf-8")
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 1
