@@ -13,6 +13,7 @@ from scenarios import SCENARIOS, configuration
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.notes import scale_note
+from pausefl.runs.groups import grouped
 from pausefl.runs.run import Run, check_settings
 from pausefl.settings import (
     Scenario,
@@ -22,6 +23,7 @@ from pausefl.settings import (
     with_changes,
 )
 from pausefl.settings.load import PAPERS
+from pausefl.settings.scenario import as_of_today
 from pausefl.studies import load_studies
 from pausefl.tools.reference import papers_record
 
@@ -82,6 +84,27 @@ def test_another_part_by_name_is_another_setting(mnist: Scenario) -> None:
         assert f"{key} = {value}" in scale_note(changed)
         with pytest.raises(PauseflError, match=re.escape(f"{key} = {value}")):
             check_settings([run], mnist.job_settings())
+
+
+def test_constants_of_a_selector_are_compared_between_its_own_runs(mnist: Scenario) -> None:
+    """Whether a run was recorded before or after a constant became a key."""
+
+    def run(selector: str, *texts: str) -> Run:
+        scenario = with_changes(mnist, texts).job_settings(selector)
+        facts = {"selector": selector, "seed": 0, "n_rounds": 300}
+        return Run(pd.DataFrame(), pd.DataFrame(), {"scenario": scenario, **facts})
+
+    old, queue = run("cs_ucb_q"), run("cs_ucb_q", "selection.queue_weight=0.5")
+    del old.summary["scenario"]["selection"]["queue_weight"]
+    pause = as_of_today(run("pause").summary)
+    check_settings([old, queue, run("oort")], pause)
+    check_settings([old], as_of_today(queue.summary))
+    with pytest.raises(PauseflError, match=r"selection\.queue_weight = 0\.5"):
+        check_settings([old], as_of_today(run("cs_ucb_q").summary))
+    with pytest.raises(PauseflError, match=r"selection\.utility_cutoff = 0\.05"):
+        check_settings([run("oort", "selection.utility_cutoff=0.05")], as_of_today(run("oort").summary))
+    assert "selection.queue_weight" not in run("pause").settings
+    assert [one.label for one in grouped([run("pause"), run("cs_ucb_q")])] == ["PAUSE", "CS-UCB-Q"]
 
 
 @pytest.mark.parametrize(
