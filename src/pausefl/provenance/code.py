@@ -45,6 +45,12 @@ def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:
         Classes that are used, of selectors, data sources and so on: their modules count, and no others of
         their kind, so that an edit of one selector reruns no job of another; neither do looks and figures.
     """
+    return _hash_of(modules, None if parts is None else frozenset(parts))
+
+
+@cache
+def _hash_of(modules: tuple[str | Path, ...], parts: frozenset[type] | None) -> str:
+    """What `code_hash` returns; a dry run asks hundreds of times for the same few."""
     homes = {top: _home(top) for top in sorted({one.__module__.partition(".")[0] for one in parts or ()})}
     homes["pausefl"] = _ROOT
     # With each the folder of what imports it, where else it may be.

@@ -34,7 +34,7 @@ def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
         forget()
 
     def forget() -> None:
-        for cached in (code._file, code._read):
+        for cached in (code._hash_of, code._file, code._read):
             cached.cache_clear()
 
     forget()
