@@ -23,7 +23,7 @@ from pausefl.report import questions
 from pausefl.results import accuracy_gap, markdown
 from pausefl.results.authors_archive import LOGGED, beside_ours, tally
 from pausefl.results.intervals import estimate
-from pausefl.results.measures import FRONT_SHARE, in_name
+from pausefl.results.measures import FRONT_SHARE, censored_median, in_name
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
@@ -285,6 +285,12 @@ class Numbers:
                 ]
             )
         return markdown.table(head, rows, "lr").rstrip()
+
+    def benchmark_time(self, study: str, selector: str) -> str:
+        """Median seconds of a selector to the target that decides on the front: ``22``."""
+        settings = self._benchmark_of(study)
+        runs = self._runs(study).set_index("selector").loc[selector]
+        return f"{censored_median(runs[f'seconds_to_{in_name(100 * settings.front_target)}']):.0f}"
 
     def benchmark_tables(self, study: str) -> str:
         """All tables of a published benchmark, in Markdown."""
