@@ -18,6 +18,7 @@ behind. They were made by
 
 from __future__ import annotations
 
+import argparse
 from functools import cache
 from pathlib import Path
 
@@ -128,4 +129,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     print(table())

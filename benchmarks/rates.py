@@ -8,6 +8,7 @@ shape of the real ones. Takes about two minutes. To replace the shipped rates:
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -154,6 +155,8 @@ def start_seconds() -> float:
 
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.parse_args()
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
     networks = {}

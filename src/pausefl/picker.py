@@ -117,6 +117,11 @@ class Picker:
         n_selected, seed = _whole("n_selected", n_selected), _whole("seed", seed, least=0)
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
+        if schedule is not None and facts.private and facts.asks_losses:
+            raise ConfigError(
+                f"schedule: selector '{self.name}' asks clients for losses that no budget pays for;"
+                " it runs without privacy alone"
+            )
         values = _options(self.name, facts, options)
         if (n := options.get("n_candidates")) is not None and n < n_selected:
             raise ConfigError(f"n_candidates = {n} must be at least n_selected = {n_selected}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import importlib
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import own_parts
 import pandas as pd
 import pytest
 import torch
@@ -30,10 +32,11 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Imports a script by name."""
+def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Imports a script by name; what it brings to registries is forgotten."""
     monkeypatch.syspath_prepend(ROOT / "analyses")
-    return importlib.import_module
+    yield importlib.import_module
+    own_parts.forget()
 
 
 def test_tables_of_the_same_rounds_are_those_of_the_page(script: Any) -> None:

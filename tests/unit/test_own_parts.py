@@ -10,23 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import own_parts
 import pytest
 from scenarios import configuration, row
 from typer.testing import CliRunner
 
 import pausefl
-from pausefl.bandit.latency import LATENCIES
-from pausefl.bandit.presence import AVAILABILITIES, FAILURES
-from pausefl.bandit.rewards import REWARDS
 from pausefl.cli import app
-from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.runnable import trains_alike
-from pausefl.privacy import SCHEDULES
 from pausefl.provenance import code, job_code
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_config
-from pausefl.training.models import MODELS
 
 MODULE = '''
 import math
@@ -233,9 +228,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("mine", "beside", "broken"):
         sys.modules.pop(name, None)
-    for registry in (SELECTORS, REWARDS, MODELS, SOURCES, SCHEDULES, LATENCIES, AVAILABILITIES, FAILURES):
-        for name in [one for one in registry if ":" in one]:
-            del registry._classes[name]
+    own_parts.forget()
 
 
 def run(*arguments: str) -> str:
@@ -370,7 +363,7 @@ def test_an_edit_of_ones_own_module_makes_other_code_of_what_uses_it_alone(folde
     scenario = pausefl.load_scenario("demo_small")
 
     def codes() -> list[str]:
-        for cached in (code._file, code._read):
+        for cached in (code._hash_of, code._file, code._read):
             cached.cache_clear()
         return [job_code(scenario, name) for name in ("mine:LeastUsed", "random")]
 

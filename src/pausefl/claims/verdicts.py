@@ -44,17 +44,21 @@ class Verdict:
     @cached_property
     def votes(self) -> list[Comparison]:
         """Comparisons that count: those of one seed decide nothing, and count if there are no others."""
-        distinct = [each for each in self.comparisons if each.made and not each.repeats]
-        return [each for each in distinct if not each.of_one_seed] or distinct
+        return [each for each in self._distinct if not each.of_one_seed] or self._distinct
+
+    @cached_property
+    def _distinct(self) -> list[Comparison]:
+        return [each for each in self.comparisons if each.made and not each.repeats]
 
     @cached_property
     def finding(self) -> str:
         """The finding, one of `FINDINGS`.
 
-        ``supported`` if every part of the claim has a vote and every vote holds; ``supported so far`` if in
-        every part one holds, none fails, even before the correction, and others are open; ``contradicted`` if
-        every decided one fails, before the correction as after it; ``mixed`` if some hold, even if only
-        before it, and some fail; ``undecided`` otherwise; ``not run`` if no comparison was made.
+        ``supported`` if every part of the claim has a vote and every comparison made holds; ``supported so
+        far`` if in every part one holds, none fails, even before the correction, and others are open or of
+        one seed; ``contradicted`` if every decided one fails, before the correction as after it; ``mixed``
+        if some hold, even if only before it, and some fail; ``undecided`` otherwise; ``not run`` if no
+        comparison was made.
         """
         outcomes = {each.outcome for each in self.votes}
         if not outcomes:
@@ -65,23 +69,30 @@ class Verdict:
         failed = any(each.alone == FAILS for each in self.votes)
         if failed or holding != {each.part for each in self.comparisons}:
             return UNDECIDED
-        return SUPPORTED if outcomes == {HOLDS} else SUPPORTED_SO_FAR
+        whole = outcomes == {HOLDS} and len(self.votes) == len(self._distinct)
+        return SUPPORTED if whole else SUPPORTED_SO_FAR
 
     @cached_property
     def coverage(self) -> dict[str, Any]:
         """How much of the claim was compared.
 
-        Votes that are ``holds``, ``fails`` or ``open``; other comparisons, of ``one_seed``, which decide
+        Votes that are ``holds``, ``fails`` or ``open``; ``holds_corrected``: how many of the first still hold
+        after Holm's correction for the number of votes, which no finding needs where none fails. Other
+        comparisons, of ``one_seed``, which decide
         nothing, that are ``repeats`` or ``not_run``, though planned. ``figures`` of the papers of which
         something was compared, of the ``figures_named``. ``seeds``: the least and the greatest number of the
         votes, (0, 0) where none are needed. ``lacking``: comparisons that lack planned runs of some seeds.
         """
         outcomes = Counter(each.outcome for each in self.votes if not each.of_one_seed)
+        adjusted = _adjusted(self.votes)
         made = [each for each in self.comparisons if each.made]
         shown = [each for each in made if not each.of_one_seed or each in self.votes]
         seeds = [len(each.seeds) for each in self.votes if each.seeds] or [0]
         return {
             "holds": outcomes[HOLDS],
+            "holds_corrected": sum(
+                each.outcome == HOLDS and adjusted.get(id(each), 0) < LEVEL for each in self.votes
+            ),
             "fails": outcomes[FAILS],
             "open": outcomes[UNDECIDED],
             "one_seed": sum(each.of_one_seed for each in made if not each.repeats),
@@ -165,16 +176,19 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     votes = [each for each in comparisons if each.made and not each.repeats]
     if all(each.outcome != FAILS for each in votes):
         return comparisons
-    tested = [each for each in votes if not math.isnan(each.p)]
-    in_common = holm_adjusted([each.p for each in tested])
-    stays = dict(zip(map(id, tested), in_common < LEVEL, strict=True))
-    found = []
+    adjusted, found = _adjusted(votes), []
     for each in comparisons:
         same = (one for one in votes if _name(one) == each.repeats and _same_runs(one, each))
         vote = next(same, each)
-        if each.outcome in (HOLDS, FAILS) and not stays.get(id(vote), True):
-            note = f"{each.outcome} alone, but not among {len(tested)} tests (Holm)"
+        if each.outcome in (HOLDS, FAILS) and adjusted.get(id(vote), 0) >= LEVEL:
+            note = f"{each.outcome} alone, but not among {len(adjusted)} tests (Holm)"
             alone = each.outcome
             each = replace(each, outcome=UNDECIDED, alone=alone, note=joined(each.note, note))
         found.append(each)
     return found
+
+
+def _adjusted(votes: Sequence[Comparison]) -> dict[int, float]:
+    """Holm's p of each vote that is estimated, by its identity."""
+    tested = [each for each in votes if not math.isnan(each.p)]
+    return dict(zip(map(id, tested), holm_adjusted([each.p for each in tested]).tolist(), strict=True))

@@ -48,7 +48,10 @@ def describe(verdict: Verdict) -> dict[str, str]:
         "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
         "count": _count(verdict.coverage),
         "others": joined(
-            *(f"with {name} {one.finding} ({_count(one.coverage)})" for name, one in verdict.others.items())
+            *(
+                f"with {name} {one.finding} ({_outcomes(one.coverage)})"
+                for name, one in verdict.others.items()
+            )
         ),
         "needed": _needed(verdict.comparisons),
         "outcomes": _outcomes(verdict.coverage),
@@ -77,18 +80,25 @@ def _needed(comparisons: Iterable[Comparison]) -> str:
 
 
 def _count(coverage: Mapping[str, Any]) -> str:
-    """``3 hold, 0 fail, 1 open``; empty without a vote of several seeds."""
-    votes = {"hold": "holds", "fail": "fails", "open": "open"}
-    return ", ".join(
-        f"{coverage[key]} {what}" for what, key in votes.items() if any(map(coverage.get, votes.values()))
-    )
+    """``3 hold, 0 fail, 1 open, 2 of one seed``; empty without a vote of several seeds.
+
+    Where some are open and none fails, also how many hold after a correction for their number, if fewer do.
+    """
+    holds, fails, n_open = (coverage[key] for key in ("holds", "fails", "open"))
+    if not holds + fails + n_open:
+        return ""
+    fewer = n_open and not fails and coverage["holds_corrected"] < holds
+    corrected = f" ({coverage['holds_corrected']} after Holm's correction)" if fewer else ""
+    of_one_seed = f", {coverage['one_seed']} of one seed" if coverage["one_seed"] else ""
+    return f"{holds} hold{corrected}, {fails} fail, {n_open} open{of_one_seed}"
 
 
 def _outcomes(coverage: Mapping[str, Any]) -> str:
-    """``3 hold, 0 fail, 1 open; 2 of one seed``."""
-    others = {"of one seed": "one_seed", "repeated": "repeats", "not run": "not_run"}
+    """``3 hold, 0 fail, 1 open, 2 of one seed; 1 repeated``."""
+    votes = _count(coverage) or (f"{coverage['one_seed']} of one seed" if coverage["one_seed"] else "")
+    others = {"repeated": "repeats", "not run": "not_run"}
     more = [f"{coverage[key]} {what}" for what, key in others.items() if coverage[key]]
-    return joined(_count(coverage), ", ".join(more)) or "none"
+    return joined(votes, ", ".join(more)) or "none"
 
 
 def _why(verdict: Verdict) -> str:

@@ -166,7 +166,8 @@ def front_shares(runs: pd.DataFrame, target: float) -> dict[str, float]:
     selectors = list(tables[0].columns)
     time, spent, accuracy = (table.reindex(columns=selectors).to_numpy(np.float64) for table in tables)
     samples = np.random.default_rng(0).integers(len(time), size=(N_SAMPLES, len(time)))
-    time = np.where(np.isnan(time), np.inf, time)
+    time, spent = (np.where(np.isnan(values), np.inf, values) for values in (time, spent))
+    accuracy = np.where(np.isnan(accuracy), -np.inf, accuracy)
     values = [-np.median(time[samples], axis=1), accuracy[samples].mean(axis=1)]
     if np.isfinite(spent).any():
         values.append(-spent[samples].mean(axis=1))

@@ -64,7 +64,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "front": ("On the front: in 80 % of bootstrap samples no other is as good in all three", _DOT),
     "behind": ("Behind it", _DOT | {"markerfacecolor": "white"}),
     "apart": (
-        "Not ranked: knows latencies beforehand, has no privacy, or chooses on noise",
+        "Not ranked: knows latencies beforehand, has no privacy, chooses on noise, or spends more",
         _DOT | {"marker": "D", "color": "#777777", "markersize": 3.4, "markerfacecolor": "white"},
     ),
 }
@@ -75,7 +75,7 @@ UNPAID, NOISE = "†", "‡"
 
 #: What they mean below a table.
 _MARKS = {
-    UNPAID: "looks at losses that no budget pays for: it spends more than is shown.",
+    UNPAID: "looks at losses that no budget pays for: it spends more than is shown. It is not ranked.",
     NOISE: "chooses on noise: losses are paid from its clients' budgets. It is not ranked.",
 }
 
@@ -212,11 +212,11 @@ class Benchmark(SeededStudy):
     def summary(self, runs: pd.DataFrame) -> pd.DataFrame:
         """One row a selector and variant, in the order of `names`: what `across` returns, and ``losses``.
 
-        Selectors that know latencies beforehand, have no privacy beside others that have, or choose on
-        noise, are not ranked: their ``front`` is NaN.
+        Selectors that know latencies beforehand, have no privacy beside others that have, choose on noise,
+        or spend more than is known, are not ranked: their ``front`` is NaN.
         """
         losses = runs.groupby("selector")["losses"].first()
-        apart = unranked(runs) | set(losses.index[losses == ACCOUNTED])
+        apart = unranked(runs) | set(losses.index[losses.isin([ACCOUNTED, UNACCOUNTED])])
         found = across(runs, self.first, self.front_target, apart).set_index("selector")
         found["losses"] = losses
         return found.loc[[name for name in self.names if name in found.index]].reset_index()
@@ -249,8 +249,9 @@ class Benchmark(SeededStudy):
     def plot(self, tables: Tables) -> Plotted:
         """What decides on the front, the most accurate selector on top; and ``summary``.
 
-        Means and deviations over seeds, of times the median of all seeds. An axis holds the ranked selectors
-        that reach the target under most seeds. Arrows at its ends are others, with their values; of a target
+        Means and deviations over seeds; of times the median of all seeds, with a deviation only where all
+        reach the target. An axis holds the ranked selectors, and those without paid losses, that reach the
+        target under most seeds. Arrows at its ends are others, with their values; of a target
         that no seed reaches there is none.
         """
         summary = self.summary(tables["runs.csv"])
@@ -258,7 +259,9 @@ class Benchmark(SeededStudy):
         seconds = f"seconds_to_{in_name(100 * self.front_target)}"
         rows["seconds_mean"], rows["seconds_sd"] = rows[f"{seconds}_median"], rows[f"{seconds}_sd"]
         rows["n_reached"] = rows[f"{seconds}_n"]
-        scaled = rows["front"].notna() & (rows["n_reached"] > rows["n_seeds"] / 2)
+        rows["seconds_sd"] = rows["seconds_sd"].where(rows["n_reached"] == rows["n_seeds"])
+        scaled = rows["front"].notna() | (rows["losses"] == UNACCOUNTED)
+        scaled &= rows["n_reached"] > rows["n_seeds"] / 2
         rows["scaled"] = scaled if scaled.any() else True
         rows["look"] = np.select(
             [rows["front"] >= FRONT_SHARE, rows["front"].notna()], ["front", "behind"], "apart"

@@ -286,11 +286,11 @@ class Numbers:
             )
         return markdown.table(head, rows, "lr").rstrip()
 
-    def benchmark_time(self, study: str, selector: str) -> str:
-        """Median seconds of a selector to the target that decides on the front: ``22``."""
+    def benchmark_time(self, study: str, selector: str, unit: str = "seconds") -> str:
+        """Median seconds, or ``rounds``, of a selector to the target that decides on the front: ``22``."""
         settings = self._benchmark_of(study)
         runs = self._runs(study).set_index("selector").loc[selector]
-        return f"{censored_median(runs[f'seconds_to_{in_name(100 * settings.front_target)}']):.0f}"
+        return f"{censored_median(runs[f'{unit}_to_{in_name(100 * settings.front_target)}']):.0f}"
 
     def benchmark_tables(self, study: str) -> str:
         """All tables of a published benchmark, in Markdown."""

@@ -60,8 +60,8 @@ CHANCE, MANY = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
         ([compared(HOLDS), compared(UNDECIDED), compared(HOLDS, test=1), ONE_SEED], "supported so far"),
         ([compared(UNDECIDED)] * 2, "undecided"),
         ([compared(FAILS), compared(UNDECIDED)], "contradicted"),
-        # One seed neither supports a claim nor takes its support away.
-        ([compared(HOLDS), ONE_SEED], "supported"),
+        # One seed decides nothing: neither does it take support away, nor is the claim supported in all.
+        ([compared(HOLDS), ONE_SEED], "supported so far"),
         ([ONE_SEED, compared(NOT_RUN)], "undecided"),
         ([compared(FAILS, seeds=(0,)), compared(HOLDS)], "mixed"),  # certain, not estimated
         # At 5 % one of twenty true comparisons fails by chance: a failure has to survive Holm's correction.
@@ -81,6 +81,16 @@ CHANCE, MANY = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
 )
 def test_findings(comparisons: list[Comparison], expected: str) -> None:
     assert of(*comparisons).finding == expected
+
+
+def test_where_some_are_open_it_is_said_how_many_hold_after_a_correction() -> None:
+    """Of 0.02, 0.03 and 0.2, Holm keeps none; of 0.002, 0.03 and 0.2 one."""
+    for least, kept in ((0.02, 0), (0.002, 1)):
+        some = (compared(HOLDS, p=least), compared(HOLDS, p=0.03), compared(UNDECIDED, p=0.2))
+        verdict = of(*some)
+        assert (verdict.finding, verdict.coverage["holds_corrected"]) == ("supported so far", kept)
+        assert describe(verdict)["count"] == f"2 hold ({kept} after Holm's correction), 0 fail, 1 open"
+    assert describe(of(compared(HOLDS, p=0.04)))["count"] == "1 hold, 0 fail, 0 open"
 
 
 def test_a_repeat_has_no_vote() -> None:

@@ -137,6 +137,13 @@ def test_the_front_is_that_of_all_samples_of_seeds(private: bool) -> None:
     assert shares == pytest.approx(expected, abs=0.06)
 
 
+def test_a_run_without_accuracy_or_budget_is_behind_all_others() -> None:
+    shares = measures.front_shares(
+        runs({"pause": [(10, 1, 0.9), (20, 1, 0.9)], "random": [(30, 2, math.nan), (30, math.nan, 0.9)]}), 0.8
+    )
+    assert shares == {"pause": 1.0, "random": 0.0}
+
+
 def test_only_selectors_of_the_most_seeds_are_ranked() -> None:
     made = runs({"pause": [(10, 1, 0.9), (20, 1, 0.9)], "random": [(5, 1, 0.95)]})
     assert measures.front_shares(made, 0.8) == {"pause": 1.0}

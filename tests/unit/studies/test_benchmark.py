@@ -93,7 +93,8 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
     # Random selection reaches 80 % under seed 0 after 2 s, under seed 1 not within the 20 s.
     assert (random["seconds_to_80_n"], random["seconds_to_80_median"]) == (1, math.inf)
     assert fast["seconds_to_80_n"] == 0
-    assert (pause["front"], fast["front"], random["front"]) == (1, 0, 0)
+    assert (pause["front"], fast["front"]) == (1, 0)
+    assert math.isnan(random["front"])  # it spends more than is known
     names = [one.get_text() for one in plotted.figure.axes[0].get_yticklabels()]
     assert names == ["PAUSE (10)", "Random †", "PAUSE"]
 

@@ -221,7 +221,7 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
             usual("large", "sa_pause").elapsed_s,
         ],
     ),
-    ("leaked {:.2f} to {:.2f} times as much with annealing", lambda: ends(beside_pause("leakage_max"))),
+    ("has spent {:.2f} to {:.2f} times as much with annealing", lambda: ends(beside_pause("leakage_max"))),
     ("as with `pause`, the mean user {:.2f} times", lambda: [float(np.mean(beside_pause("leakage_mean")))]),
     (
         "With 30 users PAUSE takes {:.0f} s, SA-PAUSE {:.0f} s, random selection {:.0f} s; with 300 they take"
@@ -246,7 +246,7 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
         ],
     ),
     (
-        "the largest leakage is {:.1f} with both, {:.1f} without the privacy term and {:.1f} without the"
+        "the largest budget spent is {:.1f} with both, {:.1f} without the privacy term and {:.1f} without the"
         " generalisation term. Without both it reaches {:.1f} of the budget of 40, and slow users"
         " make up {:.0f} %",
         lambda: [
@@ -256,9 +256,10 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
         ],
     ),
     (
-        "PAUSE takes {:.0f} s without it, and the largest leakage is {:.1f}, not {:.1f}. From α = 1"
+        "PAUSE takes {:.0f} s without it, and the largest budget spent is {:.1f}, not {:.1f}. From α = 1"
         " to 1,000 the time"
-        " grows from {:.0f} to {:.0f} s. The leakage grows from {:.1f} to {:.1f} of the budget of 10.",
+        " grows from {:.0f} to {:.0f} s. The largest budget spent grows from {:.1f} to {:.1f} of the"
+        " budget of 10.",
         lambda: [
             *knob("large", "variants", "no_g")[["elapsed_s", "leakage_max"]],
             usual("large").leakage_max,
@@ -269,7 +270,7 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
     (
         "With ζ = 30 PAUSE takes {:.0f} s with 30 users (where it is 1), and {:.0f} s with 300"
         " (where it is 3). Slow"
-        " users then make up {:.0f} and {:.0f} % of the participations. Jain's index of the leakage"
+        " users then make up {:.0f} and {:.0f} % of the participations. Jain's index of the budget spent"
         " falls from"
         " {:.0f} to {:.2f} and from {:.2f} to {:.2f}.",
         lambda: [
@@ -293,7 +294,7 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
         ],
     ),
     (
-        "{:.1f} is the largest leakage with η = 0.01, {:.1f} with 0.04 and {:.1f} with 0.16",
+        "{:.1f} is the largest budget spent with η = 0.01, {:.1f} with 0.04 and {:.1f} with 0.16",
         lambda: [knob("small", "privacy.decay", decay).leakage_max for decay in ("0.01", "0.04", "0.16")],
     ),
     *(
