@@ -36,6 +36,10 @@ SMALLEST = {
     "analyses/same_rounds.py": ("mnist_large_iid_r1_as_run", "sa_pause_best_gain"),
     "analyses/update_budget.py": ("", "| L2 norm 0.001 |"),
     "benchmarks/cluster.py": ("", "| scenario | runs |"),
+    "benchmarks/gpu.py": (
+        "--device cpu --rounds 1 --scenario mnist_large_iid_r1 --selector random",
+        "| mnist_large",
+    ),
     "benchmarks/picker.py": ("--seconds 0.01", "| 100,000 | 100 |"),
     "benchmarks/threads.py": ("demo_small --users 4 --rounds 2 --repeats 1", "| 2 |"),
 }

@@ -64,7 +64,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "front": ("On the front: in 80 % of bootstrap samples no other is as good in all three", _DOT),
     "behind": ("Behind it", _DOT | {"markerfacecolor": "white"}),
     "apart": (
-        "Not ranked: knows latencies beforehand, has no privacy, chooses on noise, or spends more",
+        "Not ranked: an oracle, without privacy, or its losses are noise or unpaid",
         _DOT | {"marker": "D", "color": "#777777", "markersize": 3.4, "markerfacecolor": "white"},
     ),
 }
@@ -281,7 +281,7 @@ class Benchmark(SeededStudy):
         if (rows["n_seeds"] > 1).any():
             handles.append(legend_key("Standard deviation over seeds", **_BAR))
         if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
-            words = "Outside the axis, with its value; or target not reached"
+            words = "Outside the axis, with its value (∞: half of the seeds miss it)"
             handles.append(legend_key(words, **_LOOKS["behind"][1] | {"marker": ">"}))
         if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
             words = f"“{rows['n_seeds'].max()} seeds”: others are later than all that are shown"
