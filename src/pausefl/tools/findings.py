@@ -292,6 +292,13 @@ class Numbers:
         runs = self._runs(study).set_index("selector").loc[selector]
         return f"{censored_median(runs[f'{unit}_to_{in_name(100 * settings.front_target)}']):.0f}"
 
+    def benchmark_earlier(self, study: str, selector: str, other: str) -> str:
+        """Under how many seeds a selector reaches that target before another: ``8 of 10``."""
+        target = in_name(100 * self._benchmark_of(study).front_target)
+        times = self._runs(study).pivot(index="seed", columns="selector", values=f"seconds_to_{target}")
+        times = times.fillna(math.inf)
+        return f"{(times[selector] < times[other]).sum()} of {len(times)}"
+
     def benchmark_tables(self, study: str) -> str:
         """All tables of a published benchmark, in Markdown."""
         return self._benchmark_of(study).to_markdown(self._runs(study))
