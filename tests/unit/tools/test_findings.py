@@ -41,10 +41,8 @@ def test_ratios_and_ranges_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) 
         f"{spent['cs_ucb'] / spent['pause']:.2f}"
     )
     rounds = sorted(runs[runs["selector"] == one]["n_rounds"].mean() for one in ("pause", "bsfl", "genie"))
-    times = {
-        name: of.sort_values("seed")["seconds_to_80"].to_numpy() for name, of in runs.groupby("selector")
-    }
-    earlier = times["tifl"] < times["random"]
+    seconds = runs.pivot(index="seed", columns="selector", values="seconds_to_80").fillna(math.inf)
+    earlier = seconds["tifl"] < seconds["random"]
     assert numbers.benchmark_earlier(IID, "tifl", "random") == f"{earlier.sum()} of 10"
     asked = numbers.benchmark_range(IID, "n_rounds", "genie", "pause", "bsfl")
     assert asked == f"{rounds[0]:.0f} to {rounds[-1]:.0f}"
