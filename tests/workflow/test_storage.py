@@ -89,7 +89,7 @@ def test_a_storage_changes_no_byte_and_runs_nothing_twice(
         for path in (finished.root / folder).rglob("[!.]*.*")
         if path.name not in TIMED
     }
-    assert len(local) == 18
+    assert len(local) == 24
     different = [name for name, path in local.items() if bucket.ask(name) != path.read_bytes()]
     assert different == []
     assert b"final_accuracy" in bucket.ask("results/metrics/tiny/pause.json")
