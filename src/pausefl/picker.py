@@ -120,7 +120,7 @@ class Picker:
         if schedule is not None and facts.private and facts.asks_losses:
             raise ConfigError(
                 f"schedule: selector '{self.name}' asks clients for losses that no budget pays for;"
-                " it runs without privacy alone"
+                " leave the schedule out"
             )
         values = _options(self.name, facts, options)
         if (n := options.get("n_candidates")) is not None and n < n_selected:

@@ -118,15 +118,18 @@ def judge_claims(
     for claim, (reading, group) in product(claims, readings(scale).items()):
         tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
         if tests or reading == AS_WRITTEN:
-            made, *others = (
-                [replace(each, test=i) for i, test in tests for each in test.compare(of, group)]
-                for of in (records, *map(records.instead, claim.alternatives if scale == "paper" else ()))
+            # Their scenarios are the papers'.
+            alternatives = claim.alternatives if scale == "paper" else ()
+            verdict, *others = (
+                verdict_on(
+                    claim,
+                    [replace(each, test=i) for i, test in tests for each in test.compare(of, group)],
+                    reading,
+                )
+                for of in (records, *map(records.instead, alternatives))
             )
-            with_others = {
-                one.label: verdict_on(claim, comparisons, reading)
-                for one, comparisons in zip(claim.alternatives, others, strict=False)
-            }
-            verdicts.append(replace(verdict_on(claim, made, reading), others=with_others))
+            labels = [alternative.label for alternative in alternatives]
+            verdicts.append(replace(verdict, others=dict(zip(labels, others, strict=True))))
     if records.missing and not partial:
         names = sorted(records.missing)
         more = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []

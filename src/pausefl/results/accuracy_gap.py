@@ -76,8 +76,8 @@ def by_accuracy(pairs: pd.DataFrame, whose: str = BOTH) -> pd.DataFrame:
     accuracy = pairs[[AUTHORS, OURS]].mean(axis=1) if whose == BOTH else pairs[whose]
     band = np.array(BANDS)[np.searchsorted(BANDS, 100 * accuracy.to_numpy(), side="right") - 1]
     gap = 100 * (pairs[OURS] - pairs[AUTHORS])
-    found = pairs.assign(band=band, fedavg=pairs["selector"] == FEDAVG, gap=gap)
-    gaps = found.groupby(["n_users", "fedavg", "band"], as_index=False)
+    banded = pairs.assign(band=band, fedavg=pairs["selector"] == FEDAVG, gap=gap)
+    gaps = banded.groupby(["n_users", "fedavg", "band"], as_index=False)
     return gaps.agg(gap=("gap", "mean"), n_rounds=("gap", "size"))
 
 
@@ -102,6 +102,6 @@ def to_markdown(pairs: pd.DataFrame) -> str:
 
 def over_bands(pairs: pd.DataFrame, n_users: int, low: int, high: int, whose: str = BOTH) -> float:
     """Mean gap of the selectors with privacy in the bands from ``low`` to ``high`` per cent, in points."""
-    found = by_accuracy(pairs, whose)
-    kept = found[(found["n_users"] == n_users) & ~found["fedavg"] & found["band"].between(low, high - 1)]
+    gaps = by_accuracy(pairs, whose)
+    kept = gaps[(gaps["n_users"] == n_users) & ~gaps["fedavg"] & gaps["band"].between(low, high - 1)]
     return float(np.average(kept["gap"], weights=kept["n_rounds"]))

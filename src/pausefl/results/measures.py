@@ -97,7 +97,7 @@ def measure(
     within = run[run["elapsed_s"] <= time_s]
     counts, n_rounds = participations(within, n_users), len(within)
     last = within.iloc[-1] if n_rounds else {"leakage_max": 0.0, "leakage_mean": 0.0, "elapsed_s": math.nan}
-    found = {
+    measured = {
         "accuracy": smoothed_at(run, "accuracy", time_s),
         "n_rounds": n_rounds,
         "mean_round_s": float(last["elapsed_s"]) / max(n_rounds, 1),
@@ -107,14 +107,14 @@ def measure(
         "unevenness": float(counts.max() / counts.mean()) if counts.any() else math.nan,
         "spent_even": math.inf,
     }
-    if schedule is not None and math.isfinite(found["spent_max"]):
-        found["spent_even"] = float(schedule.spent(np.array([math.ceil(counts.mean())]))[0])
+    if schedule is not None and math.isfinite(measured["spent_max"]):
+        measured["spent_even"] = float(schedule.spent(np.array([math.ceil(counts.mean())]))[0])
     for target in targets:
         name = in_name(100 * target)
-        found[f"seconds_to_{name}"], found[f"rounds_to_{name}"] = to_target(run, target, time_s)
+        measured[f"seconds_to_{name}"], measured[f"rounds_to_{name}"] = to_target(run, target, time_s)
     for budget in budgets:
-        found[f"accuracy_at_{in_name(budget)}"] = accuracy_at_budget(run, budget, time_s)
-    return found
+        measured[f"accuracy_at_{in_name(budget)}"] = accuracy_at_budget(run, budget, time_s)
+    return measured
 
 
 def censored_median(values: pd.Series) -> float:
@@ -181,6 +181,8 @@ def front_shares(runs: pd.DataFrame, target: float) -> dict[str, float]:
 def of_scenario(rounds: pd.DataFrame, scenario: Scenario) -> tuple[pd.DataFrame, float]:
     """One row a run of a table of `pausefl.runs.run.rounds_of`, as `measure` returns them, and their time.
 
+    A column ``losses`` tells how the selector's losses are reported.
+
     It is the earliest end of a run, but of those that select the same users in every round. Selectors are in
     the order of legends.
     """
@@ -196,15 +198,22 @@ def of_scenario(rounds: pd.DataFrame, scenario: Scenario) -> tuple[pd.DataFrame,
         protects = private is not None and (selector not in SELECTORS or SELECTORS[selector].private)
         schedule = private.make_schedule() if private is not None and protects else None
         measured = measure(run, time_s, scenario.network.n_users, schedule, MORE_TARGETS)
-        rows.append({"selector": selector, "seed": seed} | measured)
+        losses = scenario.losses_reported(selector) if selector in SELECTORS else None
+        rows.append({"selector": selector, "seed": seed, "losses": losses} | measured)
     return pd.DataFrame(rows), time_s
 
 
 def unranked(runs: pd.DataFrame) -> set[str]:
-    """Selectors that are on no front: those that know latencies, and those without privacy beside others."""
+    """Selectors that are on no front.
+
+    They know latencies, or have no privacy beside others that have it. Or they look at losses that users
+    report under a budget, which are nearly noise, or spend more than is known
+    (`pausefl.settings.Scenario.losses_reported`, the column ``losses``).
+    """
     spent = runs.groupby("selector")["spent_max"].max()
     unbounded = spent.index[np.isinf(spent)] if np.isfinite(spent).any() else []
-    return {*ORACLES, *map(str, unbounded)}
+    by_losses = runs["selector"][runs["losses"].notna()]
+    return {*ORACLES, *map(str, unbounded), *map(str, by_losses)}
 
 
 def speed_table(
@@ -296,14 +305,13 @@ def _median(row: Mapping[Any, Any], name: str) -> str:
     return shown if n == n_seeds else f"{shown} ({n} of {n_seeds})"
 
 
+def in_points(mean: float, low: float, high: float) -> str:
+    """``−0.9 (−1.4 to −0.4)``, a difference of shares in points with its interval; alone if that is NaN."""
+    points, *ends = (markdown.number(100 * value, "+.1f") for value in (mean, low, high))
+    return points if math.isnan(low) else f"{points} ({' to '.join(ends)})"
+
+
 def _points(row: Mapping[Any, Any]) -> str:
-    """The difference in points with its interval; a dash where there is none, as from itself."""
-    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
-    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
-    return (
-        "–"
-        if mean == 0 or math.isnan(mean)
-        else shown
-        if math.isnan(low)
-        else f"{shown} ({' to '.join(ends)})"
-    )
+    """The difference of a row of `across`; a dash where there is none, as from itself."""
+    mean, low, high = (row[f"difference{end}"] for end in ("", "_low", "_high"))
+    return "–" if mean == 0 or math.isnan(mean) else in_points(mean, low, high)

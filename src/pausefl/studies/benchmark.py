@@ -212,14 +212,11 @@ class Benchmark(SeededStudy):
     def summary(self, runs: pd.DataFrame) -> pd.DataFrame:
         """One row a selector and variant, in the order of `names`: what `across` returns, and ``losses``.
 
-        Selectors that know latencies beforehand, have no privacy beside others that have, choose on noise,
-        or spend more than is known, are not ranked: their ``front`` is NaN.
+        ``front`` is NaN of those that are `unranked`.
         """
-        losses = runs.groupby("selector")["losses"].first()
-        apart = unranked(runs) | set(losses.index[losses.isin([ACCOUNTED, UNACCOUNTED])])
-        found = across(runs, self.first, self.front_target, apart).set_index("selector")
-        found["losses"] = losses
-        return found.loc[[name for name in self.names if name in found.index]].reset_index()
+        summary = across(runs, self.first, self.front_target, unranked(runs)).set_index("selector")
+        summary["losses"] = runs.groupby("selector")["losses"].first()
+        return summary.loc[[name for name in self.names if name in summary.index]].reset_index()
 
     def to_markdown(self, runs: pd.DataFrame) -> str:
         """Tables for people: speed, budget, and who takes part at what cost."""

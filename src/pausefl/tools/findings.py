@@ -23,7 +23,7 @@ from pausefl.report import questions
 from pausefl.results import accuracy_gap, markdown
 from pausefl.results.authors_archive import LOGGED, beside_ours, tally
 from pausefl.results.intervals import estimate
-from pausefl.results.measures import FRONT_SHARE, censored_median, in_name
+from pausefl.results.measures import FRONT_SHARE, censored_median, in_name, in_points
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
@@ -248,9 +248,7 @@ class Numbers:
         With its interval: ``−0.9 (−1.4 to −0.4)``.
         """
         values = self._runs(study).pivot(index="seed", columns="selector", values=measure)
-        one = estimate(100 * (values[selector] - values[other]).dropna())
-        mean, low, high = (markdown.number(value, "+.1f") for value in one)
-        return f"{mean} ({low} to {high})"
+        return in_points(*estimate((values[selector] - values[other]).dropna()))
 
     def benchmark_table(self, study: str, *selectors: str) -> str:
         """Rounds, time and budget of some selectors in a published benchmark; a Markdown table."""

@@ -148,3 +148,12 @@ def test_only_selectors_of_the_most_seeds_are_ranked() -> None:
     made = runs({"pause": [(10, 1, 0.9), (20, 1, 0.9)], "random": [(5, 1, 0.95)]})
     assert measures.front_shares(made, 0.8) == {"pause": 1.0}
     assert measures.front_shares(made[made["seed"] == 0], 0.8) == {}
+
+
+@pytest.mark.parametrize("losses", ["accounted", "unaccounted"])
+def test_who_looks_at_losses_under_a_budget_is_on_no_front(losses: str) -> None:
+    made = runs({"pause": [(10, 1, 0.9), (20, 1, 0.9)], "oort": [(5, 1, 0.95), (5, 1, 0.95)]})
+    made["losses"] = [losses if name == "oort" else None for name in made["selector"]]
+    unranked = measures.unranked(made)
+    assert "oort" in unranked
+    assert "pause" not in unranked
