@@ -28,7 +28,7 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 	$(SNAKEMAKE) --configfile config/published.yaml -- all metrics
 
 verify: .venv/installed ## replay every published run without training, and compare: two minutes
-	$(BIN)/python -m pausefl.tools.verify
+	$(BIN)/python -m pausefl.reproduction.verify
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3a); trains what is not there
 	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3a))
@@ -76,8 +76,8 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/snakefmt Snakefile workflow
 
 docs: .venv/installed ## write config/README.md and config/schemas from the settings, and the tables of claims from results/published
-	$(BIN)/python -m pausefl.tools.reference
-	$(BIN)/python -m pausefl.tools.documentation
+	$(BIN)/python -m pausefl.reproduction.pages.reference
+	$(BIN)/python -m pausefl.reproduction.pages.documentation
 
 site: .venv/docs ## build these pages, the notebooks and the names of the library as a site, build/site/index.html
 	rm -rf build/site
@@ -119,7 +119,7 @@ clean: ## remove everything the workflow made; raw data stay
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@echo 'Compiling kernels.'
-	$(BIN)/python -m pausefl.tools.compile_kernels
+	$(BIN)/python -m pausefl.compile_kernels
 	@touch $@
 
 # Some fifty packages more, which only the site and the slow tests need.

@@ -27,15 +27,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.analysis.outcomes import WINDOW, outcomes
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import selection_only
-from pausefl.results.outcomes import WINDOW, outcomes
+from pausefl.reproduction.studies.selection import run as simulated
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import check_settings, rounds_of, runs_of
+from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.studies.selection import run as simulated
+from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
@@ -74,7 +75,7 @@ def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
         variance = noise(run, scenario, replayed)
         share = variance.sum(axis=0) / variance.sum()
         most = int(share.argmax())
-        sizes, outcome = replayed.history.data_size, found[Experiment(name, selector, seed)]
+        sizes, outcome = replayed.history.data_size, found[RunId(name, selector, seed)]
         yield Noisy(
             selector,
             seed,

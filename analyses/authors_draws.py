@@ -27,9 +27,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl import Selector
+from pausefl.analysis import markdown
 from pausefl.bandit.history import History
-from pausefl.results import markdown
-from pausefl.results.authors_archive import read_off
+from pausefl.reproduction.authors_archive import read_off
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
 from pausefl.settings import load_scenario

@@ -19,9 +19,9 @@ import pandas as pd
 from aggregate_noise import noise
 from numpy.typing import NDArray
 
+from pausefl.analysis.outcomes import WINDOW
 from pausefl.federated.untrained import selection_only
-from pausefl.results.authors_archive import LOGGED, beside_ours
-from pausefl.results.outcomes import WINDOW
+from pausefl.reproduction.authors_archive import LOGGED, beside_ours
 from pausefl.schema.yaml import read_yaml
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario

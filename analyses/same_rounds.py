@@ -23,9 +23,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.results import markdown
-from pausefl.results.accuracy_gap import RISEN
-from pausefl.results.authors_archive import LOGGED, read_off
+from pausefl.analysis import markdown
+from pausefl.reproduction.accuracy_gap import RISEN
+from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
@@ -113,7 +113,7 @@ def batches() -> pd.DataFrame:
     theirs, ours = (
         of[of["selector"] == "pause"].groupby("round")["accuracy"].mean() for of in runs(REPEATED)
     )
-    read = pd.read_csv(ROOT / "src/pausefl/results/authors_archive/figures.csv")
+    read = pd.read_csv(ROOT / "src/pausefl/reproduction/authors_archive/figures.csv")
     others = read[(read["scenario"] == REPEATED) & (read["selector"] == OTHER)].set_index("round")
     own = pd.read_csv(ROOT / "analyses" / "batches_of_32.csv", index_col="round")["accuracy"]
     table = pd.concat(

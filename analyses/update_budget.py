@@ -35,11 +35,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import pausefl
+from pausefl.analysis.outcomes import outcomes
 from pausefl.errors import PauseflError
 from pausefl.privacy import Mechanism, Sampler
-from pausefl.privacy.pld import DELTA
-from pausefl.privacy.zcdp import rho_for
-from pausefl.results.outcomes import outcomes
+from pausefl.privacy.zcdp import DELTA, rho_for
 from pausefl.runs.run import Run, rounds_of
 from pausefl.streams import Streams
 
@@ -168,7 +167,7 @@ def made(tried: Tried, data_root: Path) -> Run:
 
 
 def results(run: Run) -> dict[str, float]:
-    """Accuracies in [0, 1] as `pausefl.results.outcomes` defines them, and participations of a client."""
+    """Accuracies in [0, 1] as `pausefl.analysis.outcomes` defines them, and participations of a client."""
     (outcome,) = outcomes(rounds_of([run])).values()
     return {
         "final_accuracy": round(outcome["final_accuracy"], 4),

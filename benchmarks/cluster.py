@@ -31,11 +31,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
 from slurm import MISSING, Cluster, submitted
 from workspace import Checkout, make_checkout
 
-from pausefl.results.markdown import number, table
-from pausefl.settings import Experiment, read_yaml
-from pausefl.workflow.plan import LEAST, memory_mb
-from pausefl.workflow.plan import minutes as minutes_asked
-from pausefl.workflow.project import Project
+from pausefl.analysis.markdown import number, table
+from pausefl.reproduction.targets.plan import LEAST, memory_mb
+from pausefl.reproduction.targets.plan import minutes as minutes_asked
+from pausefl.reproduction.targets.project import Project
+from pausefl.runs.run_id import RunId
+from pausefl.settings import read_yaml
 
 #: Of a job, as ``squeue`` says it: number, and what begins `Try`.
 _FIELDS = "%i|%k|%l|%M|%m"
@@ -118,7 +119,7 @@ def published() -> Iterator[list[str]]:
     for file in sorted(Path("results/published").glob("*/runs.jsonl")):
         for run in map(json.loads, file.read_text("utf-8").splitlines()):
             if file.parent.name in plan.job_scenarios and "trained_by" not in run:
-                job = Experiment(file.parent.name, run["selector"], run["seed"])
+                job = RunId(file.parent.name, run["selector"], run["seed"])
                 limit, memory = minutes_asked(plan, job), memory_mb(plan, job.scenario)
                 took, peak = run["timings_s"]["total"] / 60, run["peak_memory_bytes"] / 1e6
                 name = job.scenario if limit > LEAST else "all others"

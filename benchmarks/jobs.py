@@ -15,7 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from pausefl.settings import Scenario, load_config, read_yaml
+from pausefl.reproduction.config import load_config
+from pausefl.settings import Scenario, read_yaml
 
 #: Stages of a round, as a job's summary names them.
 STAGES = ("selection", "training", "noise", "evaluation")

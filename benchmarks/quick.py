@@ -92,7 +92,7 @@ def main() -> None:
             archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True)
             subprocess.run(["tar", "x"], cwd=folder, input=archive.stdout, check=True)
             if not row.repeated:
-                compiling = (sys.executable, "-m", "pausefl.tools.compile_kernels")
+                compiling = (sys.executable, "-m", "pausefl.compile_kernels")
                 environment = os.environ | {"PYTHONPATH": str(folder / "src")}
                 subprocess.run(compiling, cwd=folder, env=environment, check=True, capture_output=True)
             wall, cores = measure(row, folder, options.repeats)

@@ -3,7 +3,7 @@
 The least of several times counts, so that other programs matter little. Networks train on made-up data of the
 shape of the real ones. Takes about two minutes. To replace the shipped rates:
 
-    python benchmarks/rates.py > src/pausefl/workflow/rates.json
+    python benchmarks/rates.py > src/pausefl/reproduction/targets/rates.json
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pausefl.data.partition import Partition
 from pausefl.federated.untrained import selection_only
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
+from pausefl.reproduction.studies import selection
+from pausefl.reproduction.targets.plan import network_key
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario, scenario_names
 from pausefl.streams import Streams
-from pausefl.studies import selection
 from pausefl.training.engine import Trainer
-from pausefl.workflow.plan import network_key
 
 SCENARIOS = Path("config/scenarios")
 

@@ -28,12 +28,12 @@ from reference import enumerate_selections, objective, sa_pause
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.federated.untrained import selection_only
+from pausefl.reproduction.studies import load_studies
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.clustered import ClusteredBySimilarity
 from pausefl.selectors.pause import Pause
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
-from pausefl.studies import load_studies
 
 ALPHA, BETA, GAMMA, RHO, DELAY = 100.0, 2.0, 5.0, 0.001, 0.05
 R1 = AverageReward(ALPHA, BETA, GAMMA)

@@ -18,10 +18,9 @@ from pathlib import Path
 os.environ["OMP_WAIT_POLICY"] = "passive"
 
 from pausefl import hashing
+from pausefl.analysis.markdown import table
 from pausefl.federated.job import Job
-from pausefl.federated.run_job import run_job
-from pausefl.library import data_of_job
-from pausefl.results.markdown import table
+from pausefl.federated.run_job import data_of_job, run_job
 from pausefl.runs.collected import read_run
 from pausefl.settings import SHIPPED, RawData, home, load_scenario, with_changes
 

@@ -26,7 +26,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
-from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
+from pausefl.reproduction.config import load_config
+from pausefl.settings import ModelSettings, Scenario, TrainingSettings, read_yaml
 from pausefl.streams import Streams
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.engine import Trainer, build_model

@@ -44,7 +44,7 @@ include_patterns = [
     "notebooks/*.ipynb",
     "results/published/README.md",
     "site/*.md",
-    "src/pausefl/results/authors_archive/README.md",
+    "src/pausefl/reproduction/authors_archive/README.md",
 ]
 exclude_patterns = [".*", "build", "data/p*", "data/raw/[!R]*", "results/[!p]*", "src/pausefl/[cd]*", "tests"]
 myst_enable_extensions = ["html_image"]
@@ -86,7 +86,7 @@ OTHERS = {
     "Reference": ["/site/api", "/site/rules", "/CHANGELOG"],
     "Folders": [
         "/results/published/README",
-        "/src/pausefl/results/authors_archive/README",
+        "/src/pausefl/reproduction/authors_archive/README",
         "/analyses/README",
         "/benchmarks/README",
     ],

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pausefl.errors import to_install
 
 if TYPE_CHECKING:
+    from pausefl.analysis.figures.any_runs import plot
+    from pausefl.analysis.paired import paired
     from pausefl.bandit.history import Feedback, History
     from pausefl.bandit.rewards import Reward
-    from pausefl.claims.paired import paired
     from pausefl.data.sources.base import Source
     from pausefl.errors import PauseflError
     from pausefl.library import (
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         change,
         collect,
         load_scenario,
-        plot,
         read_run,
         run,
         scenario_names,
@@ -75,7 +75,8 @@ _ELSEWHERE = {
     "Selector": "selectors.base",
     "Source": "data.sources.base",
     "UniformSchedule": "privacy.schedule",
-    "paired": "claims.paired",
+    "plot": "analysis.figures.any_runs",
+    "paired": "analysis.paired",
     "selector_names": "selectors",
 }
 
@@ -87,7 +88,8 @@ def __getattr__(name: str) -> Any:
     try:
         module = importlib.import_module(f"pausefl.{_ELSEWHERE.get(name, 'library')}")
     except ModuleNotFoundError as error:
-        raise ImportError(to_install(f"pausefl.{name}", error)) from None
+        extra = "workflow" if name == "plot" else "training"
+        raise ImportError(to_install(f"pausefl.{name}", error, extra)) from None
     return getattr(module, name)
 
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from pausefl import __version__
-from pausefl.errors import ConfigError, PauseflError, StoppedError, suggest
+from pausefl.errors import ConfigError, PauseflError, StoppedError, suggest, to_install
 from pausefl.files import path_of
 from pausefl.stderr import heard
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
-    from pausefl.workflow.project import Project
+    from pausefl.reproduction.targets.project import Project
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -138,16 +138,16 @@ def run(
     # With less, libraries crash or wait for ever, some of them after the last round.
     if (limit := _memory_limit()) < _JOB_MEMORY:
         raise ConfigError(f"a job needs {_JOB_MEMORY:g} GB of address space; ulimit -v allows {limit:.1f} GB")
+    from pausefl.analysis.run_report import run_report
     from pausefl.data.raw_data import check_in_folder
     from pausefl.federated.checkpoint import STATE_FILE, Saving, is_finished
     from pausefl.federated.job import Job
-    from pausefl.federated.run_job import run_job
+    from pausefl.federated.run_job import data_of_job, run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable, locked
-    from pausefl.library import data_of_job
-    from pausefl.results.run_report import run_report
-    from pausefl.settings import SHIPPED, home, load_places, load_scenario, with_changes
+    from pausefl.reproduction.config import load_places
+    from pausefl.settings import SHIPPED, home, load_scenario, with_changes
 
     if data_folder is not None and data is not None:
         raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
@@ -181,8 +181,8 @@ def run(
 @app.command()
 def check(config: ConfigFile = CONFIG) -> None:
     """Check a configuration with its scenarios, studies, names and data, and list its jobs."""
-    from pausefl.workflow.checks import check as check_all
-    from pausefl.workflow.checks import check_data
+    from pausefl.reproduction.targets.checks import check as check_all
+    from pausefl.reproduction.targets.checks import check_data
 
     project = _project(config)
     check_all(project)
@@ -208,7 +208,7 @@ def plan(
     ] = None,
 ) -> None:
     """Estimate what is left to run: jobs, core-hours, time on some cores."""
-    from pausefl.workflow.plan import to_text
+    from pausefl.reproduction.targets.plan import to_text
 
     typer.echo(to_text(_project(config), target, cores or len(os.sched_getaffinity(0))))
 
@@ -219,7 +219,7 @@ def list_all(
     config: ConfigFile = CONFIG,
 ) -> None:
     """List selectors, scenarios, figures and studies with what they are and cost."""
-    from pausefl.workflow.catalogue import KINDS, to_text
+    from pausefl.reproduction.targets.catalogue import KINDS, to_text
 
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"unknown list '{kind}'. {suggest(kind, KINDS)}")
@@ -229,8 +229,8 @@ def list_all(
 
 def _project(config: Path) -> Project:
     """A configuration with all that it names, as the workflow reads it."""
+    from pausefl.reproduction.targets.project import Project
     from pausefl.settings import home, read_yaml
-    from pausefl.workflow.project import Project
 
     return Project.load(read_yaml(config), home(), str(config))
 
@@ -253,10 +253,10 @@ def claims(
 
     Scenarios are those of the configuration's folder, then those of config/scenarios.
     """
-    from pausefl.claims.formats import to_text
-    from pausefl.claims.load import load_claims, scales, scenarios_as_run
-    from pausefl.claims.records import Records
-    from pausefl.claims.verdicts import judge_claims
+    from pausefl.reproduction.claims.formats import to_text
+    from pausefl.reproduction.claims.load import load_claims, scales, scenarios_as_run
+    from pausefl.reproduction.claims.records import Records
+    from pausefl.reproduction.claims.verdicts import judge_claims
 
     runs, tables = results / "collected", results / "studies"
     if published:
@@ -266,7 +266,7 @@ def claims(
         config, runs, tables = Path("config/published.yaml"), PUBLISHED, PUBLISHED / "studies"
     project = _project(config)
     claimed = load_claims(file, *project.folders)
-    scenarios = {name: project.scenarios[name] for name in filter(project.judged, project.own)}
+    scenarios = {name: project.scenarios[name] for name in project.own}
     found = scales(claimed, scenarios, project.studies)
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
@@ -302,9 +302,9 @@ def compare(
     ] = None,
 ) -> None:
     """Compare runs: settings that differ, results, gaps of selectors, of two the first round that differs."""
-    from pausefl.claims.paired import side_by_side
-    from pausefl.results.compare import compare as compare_runs
-    from pausefl.results.compare import write_means
+    from pausefl.analysis.compare import compare as compare_runs
+    from pausefl.analysis.compare import write_means
+    from pausefl.analysis.paired import side_by_side
     from pausefl.runs.collected import runs_in
 
     typer.echo(compare_runs(*runs))
@@ -339,7 +339,10 @@ def plot(
 
     Seeds of a selector in the same settings are a line with their range; what differs is in its name.
     """
-    from pausefl.library import plot_to
+    try:
+        from pausefl.analysis.figures.any_runs import plot_to
+    except ModuleNotFoundError as error:
+        raise PauseflError(to_install("a figure", error, "workflow")) from None
 
     typer.echo(plot_to(runs, figure, out, default=True)[1])
 

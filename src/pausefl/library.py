@@ -23,13 +23,10 @@ from numpy.typing import ArrayLike
 
 from pausefl import settings
 from pausefl.bandit.history import History
-from pausefl.data.dataset import Dataset, load_dataset
-from pausefl.data.partition import Partition, make_partition
-from pausefl.data.raw_data import fetch, prepare
-from pausefl.errors import ConfigError, PauseflError, StoppedError, to_install
+from pausefl.errors import ConfigError, StoppedError
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
-from pausefl.federated.run_job import run_job
+from pausefl.federated.run_job import data_of_job, run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.watcher import Watcher
 from pausefl.files import path_of
@@ -42,11 +39,10 @@ from pausefl.selectors.base import Selector
 from pausefl.selectors.making import class_of, name_of
 from pausefl.settings import RawData, Scenario
 from pausefl.settings.dotted_keys import with_values
-from pausefl.streams import Streams
 from pausefl.training.settings import MOST_ROUNDS
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]
@@ -248,16 +244,6 @@ def _shown(watcher: Watcher, label: str, wanted: bool) -> Iterator[Callable[[], 
         yield lambda: None
 
 
-def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Dataset, Partition]:
-    """Data set and partition of a job: from raw data, or from a prepared file (npz)."""
-    scenario = job.scenario
-    if file is None:
-        fetch(scenario.data, raw)
-    dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
-    shared = scenario.data, scenario.partition, scenario.network.n_users, Streams(job.seed)
-    return dataset, make_partition(dataset.train_y, *shared, dataset.train_users)
-
-
 def read_run(folder: str | os.PathLike[str]) -> Run:
     """Read a finished run: of ``pausefl run``, of the workflow (``results/runs``), or of `Run.save`.
 
@@ -290,60 +276,6 @@ def collect(runs: Given) -> pd.DataFrame:
         was not computed.
     """
     return rounds_of(collected.as_runs(runs))
-
-
-def plot(
-    runs: Given,
-    figure: str | None = None,
-    *,
-    out: str | os.PathLike[str] | None = None,
-) -> Figure:
-    """Plot runs of any scenarios, selectors and seeds.
-
-    Seeds of one selector in the same settings are a line with their range. Runs of a selector in other
-    settings are called by what differs.
-
-    Parameters
-    ----------
-    runs
-        A run or several: each from `run` or `read_run`, or the folder of one, or that of a scenario's
-        collected runs.
-    figure
-        Kind of figure, ``accuracy_vs_time``; None for the first that the runs can have.
-    out
-        File to write it to; its suffix is that of a picture (png, pdf, svg), or ``.csv`` or ``.tex`` for the
-        numbers.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One column of a paper wide. It needs the extra ``workflow``.
-
-    Raises
-    ------
-    PauseflError
-        If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
-    """
-    plotted = plot_to(runs, figure, None if out is None else path_of(out))[0]
-    from pausefl.figures.any_runs import show_in_notebooks
-
-    show_in_notebooks()
-    return plotted
-
-
-def plot_to(
-    runs: Given, figure: str | None, out: Path | None, default: bool = False
-) -> tuple[Figure, Path | None]:
-    """What `plot` returns, and the file that has it: by ``default`` KIND.png in the working directory."""
-    try:
-        from pausefl.figures.any_runs import plot_runs, write_figure
-    except ModuleNotFoundError as error:
-        raise PauseflError(to_install("a figure", error, "workflow")) from None
-    kind, plotted = plot_runs(collected.as_runs(runs), figure)
-    file = Path(f"{kind}.png") if out is None and default else out
-    if file is not None:
-        write_figure(plotted, file)
-    return plotted.figure, file
 
 
 def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:

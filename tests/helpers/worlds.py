@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pausefl.claims.base import ClaimTest
-from pausefl.claims.load import KINDS, Claim
-from pausefl.claims.records import Records
+from pausefl.reproduction.claims.base import ClaimTest
+from pausefl.reproduction.claims.load import KINDS, Claim
+from pausefl.reproduction.claims.records import Records
+from pausefl.reproduction.studies import Studies, Study
+from pausefl.reproduction.studies.regret import Regret
+from pausefl.reproduction.studies.selection import Selection
 from pausefl.runs.collected import run_folder
 from pausefl.runs.run import joined
-from pausefl.settings import Experiment, Scenario
-from pausefl.studies import Studies, Study
-from pausefl.studies.regret import Regret
-from pausefl.studies.selection import Selection
+from pausefl.runs.run_id import RunId
+from pausefl.settings import Scenario
 
 SCALE = "demo"
 
@@ -69,7 +70,7 @@ def write_files(folder: Path, rounds: pd.DataFrame, **summary: Any) -> Path:
     return folder
 
 
-def write_run(root: Path, run: Experiment, rounds: pd.DataFrame, **summary: Any) -> Path:
+def write_run(root: Path, run: RunId, rounds: pd.DataFrame, **summary: Any) -> Path:
     """Write a run below ``root`` as a job does."""
     own = {"scenario": {"name": run.scenario}, "selector": run.selector, "seed": run.seed}
     return write_files(run_folder(root, run), rounds, **own | summary)
@@ -89,18 +90,18 @@ class World:
     def __init__(self, folder: Path, base: Scenario) -> None:
         self.folder, self.base = folder, base
         self.scenarios: dict[str, Scenario] = {}
-        self.experiments: list[Experiment] = []
+        self.experiments: list[RunId] = []
         self.studies: dict[str, Study] = {}
         self.simulated: list[pd.DataFrame] = []
 
-    def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
+    def plan(self, selector: str, seed: int, scenario: str = "s") -> RunId:
         """Put a run into the experiment table."""
         self.scenarios.setdefault(scenario, self.base.replace(name=scenario))
-        experiment = Experiment(scenario, selector, seed)
+        experiment = RunId(scenario, selector, seed)
         self.experiments.append(experiment)
         return experiment
 
-    def write(self, experiment: Experiment, rounds: pd.DataFrame) -> None:
+    def write(self, experiment: RunId, rounds: pd.DataFrame) -> None:
         """Write a run as a job does."""
         write_run(self.folder / "runs", experiment, rounds)
 
@@ -122,7 +123,7 @@ class World:
     def simulate(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
         """Write a run of the selection study of the scenario ``s``."""
         rounds = untrained(20, round_s, leakage)
-        self.simulated.append(joined([(Experiment("s", selector, seed), rounds)]))
+        self.simulated.append(joined([(RunId("s", selector, seed), rounds)]))
         folder = self.folder / "studies" / "selection_s"
         folder.mkdir(parents=True, exist_ok=True)
         pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
+from pausefl.reproduction.targets.project import Project
 from pausefl.settings import read_yaml
-from pausefl.workflow.project import Project
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 def project(config: str) -> Project:
-    """A shipped configuration; tests/unit/settings/test_config.py compares its table with the scenarios."""
+    """A shipped configuration; tests/reproduction/test_config.py compares its table with the scenarios."""
     return Project.load(read_yaml(ROOT / f"config/{config}.yaml"), ROOT)
 
 

@@ -15,7 +15,7 @@ import pausefl
 FIGURES = ["accuracy", "spending", "leakage_vs_time", "leakage_vs_rounds", "loss_vs_time"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 TARGETS = [f"results/runs/tiny/{run}/rounds.parquet" for run in RUNS]
-JOB, STEP = "workflow/scripts/job.py", "src/pausefl/workflow/step.py"
+JOB, STEP = "workflow/scripts/job.py", "src/pausefl/reproduction/targets/step.py"
 
 
 def rounds(checkout: Checkout, run: str) -> pd.DataFrame:
@@ -63,7 +63,7 @@ SHOWN = {"figures": 5, "tables": 1, "report": 1}
 def test_an_edit_reruns_what_depends_on_it(copy: Checkout) -> None:
     copy.edit("src/pausefl/data/sources/digits.py", 'origin = "handwritten', 'origin = "hand-written')
     assert copy.planned() == {"report": 1}  # which says where the data came from
-    copy.edit("src/pausefl/figures/spending.py", '"linewidth": 1.6', '"linewidth": 1.7')
+    copy.edit("src/pausefl/analysis/figures/spending.py", '"linewidth": 1.6', '"linewidth": 1.7')
     assert copy.planned() == {"figures": 1, "report": 1}
     copy.edit("src/pausefl/selectors/pause.py", "return pivot_and_fill(", "return +pivot_and_fill(")
     # Figures may use any selector's look.

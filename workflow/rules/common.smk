@@ -7,14 +7,14 @@ from snakemake.exceptions import WorkflowError
 
 from pausefl.data.raw_data import check_available, source_class
 from pausefl.errors import PauseflError
-from pausefl.figures.kinds import FIGURES, TABLES, kinds_of
+from pausefl.analysis.figures.kinds import FIGURES
 from pausefl.plugins import from_folder
 from pausefl.provenance import code_hash, job_code
-from pausefl.report import questions
+from pausefl.reproduction.report import questions
 from pausefl.schema.yaml import typed
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import checks, plan, report_parts, targets
-from pausefl.workflow.project import Project
+from pausefl.reproduction.targets import checks, plan, report_parts, targets
+from pausefl.reproduction.targets.project import Project
 
 # Slurm's signal to end goes to every process of a job. Without a trap the shell around a script would end at once,
 # and Slurm would kill the script before it has saved its state.
@@ -57,7 +57,7 @@ def local_if_published(files):
 
 
 def files_of(name):
-    """All files that a name stands for (src/pausefl/workflow/targets.py)."""
+    """All files that a name stands for (src/pausefl/reproduction/targets/targets.py)."""
     return local_if_published(checked(targets.find, W, name).files)
 
 

@@ -15,7 +15,7 @@ rule tables:
         "results/logs/tables/{scenario}.log",
     params:
         shown=lambda w: runs_shown(w.scenario),
-        kinds=lambda w: kinds_of(W.scenarios[w.scenario], W.selectors(w.scenario), TABLES),
+        kinds=lambda w: W.tables(w.scenario),
         code=code_of("tables"),
     script:
         "../scripts/tables.py"

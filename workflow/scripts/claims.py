@@ -1,14 +1,14 @@
 """Judge the papers' claims at one scale."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
-from pausefl.claims import formats
-from pausefl.claims.load import Claims
-from pausefl.claims.records import Records
-from pausefl.claims.verdicts import judge_claims
 from pausefl.files import replacing
+from pausefl.reproduction.claims import formats
+from pausefl.reproduction.claims.load import Claims
+from pausefl.reproduction.claims.records import Records
+from pausefl.reproduction.claims.verdicts import judge_claims
 
 params, scale = snakemake.params, snakemake.wildcards.scale
 

@@ -1,6 +1,6 @@
 """Write all runs of a scenario to three files."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 

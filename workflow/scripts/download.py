@@ -1,6 +1,6 @@
 """Download the official files of a data source."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 

@@ -1,15 +1,16 @@
 """Plot a figure of a scenario, and write beside it what it was made from."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
-from pausefl.figures.kinds import plot
-from pausefl.figures.notes import notes_of, origin
-from pausefl.figures.style import save
+from pausefl.analysis.figures.kinds import FigureSettings, plot
+from pausefl.analysis.figures.notes import notes_of, origin
+from pausefl.analysis.figures.style import save
+from pausefl.reproduction.figures.authors import of_authors
 from pausefl.runs.collected import read_collected
 from pausefl.runs.run import rounds_of
-from pausefl.settings import FigureSettings, Scenario
+from pausefl.settings import Scenario
 
 shown = snakemake.params.shown
 with logged(snakemake.log[0]):
@@ -17,7 +18,7 @@ with logged(snakemake.log[0]):
     scenario = Scenario.read(shown["scenario"], "scenario")
     runs = read_collected(Path(snakemake.input[0]).parent, shown["runs"])
     notes = notes_of(scenario, runs.values())
-    plotted = plot(asked, rounds_of(runs.values()), scenario, notes.shown, snakemake.params.title)
+    plotted = plot(asked, rounds_of(runs.values()), scenario, notes.shown, snakemake.params.title, of_authors)
     about = {"kind": asked.kind, "scenario": shown["scenario"], "notes": notes.all()}
     about |= origin(runs, shown["folder"])
     save(plotted.figure, Path(snakemake.output.png).with_suffix(""), about, plotted.numbers)

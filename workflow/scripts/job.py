@@ -1,16 +1,16 @@
 """Run one federated job, or take over the training of another that trains the same."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition, partition_key, partition_name
-from pausefl.federated.another_reward import under_another_reward
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import run_job
 from pausefl.federated.watcher import Watcher, told
+from pausefl.reproduction.another_reward import under_another_reward
 from pausefl.settings.scenario import scenario_of_job
 
 files, wildcards = snakemake.input, snakemake.wildcards

@@ -1,10 +1,10 @@
 """Write what DVC compares between revisions."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
-from pausefl.results.dvc_metrics import write
+from pausefl.reproduction.dvc_metrics import write
 from pausefl.runs.collected import read_scenarios
 from pausefl.runs.run import rounds_of
 

@@ -1,16 +1,16 @@
 """Plot the papers' figures of accuracy at a glance, and answer the questions that a reader asks first."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 import json
 from pathlib import Path
 
-from pausefl.figures import overview
-from pausefl.figures.notes import origin
-from pausefl.figures.style import save
+from pausefl.analysis.figures.notes import origin
+from pausefl.analysis.figures.style import save
 from pausefl.files import replacing
-from pausefl.report import questions
-from pausefl.report.charts import charts
+from pausefl.reproduction.figures import overview
+from pausefl.reproduction.report import questions
+from pausefl.reproduction.report.charts import charts
 from pausefl.runs.collected import read_scenarios
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of

@@ -1,6 +1,6 @@
 """Divide the training examples among the users."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 

@@ -1,13 +1,13 @@
 """Plot a partition: how many examples of which labels each user has."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
+from pausefl.analysis.figures.partition import plot_partition
+from pausefl.analysis.figures.style import theme
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition, partition_name
-from pausefl.figures.partition import plot_partition
-from pausefl.figures.style import theme
 from pausefl.files import replacing
 
 with logged(snakemake.log[0]):

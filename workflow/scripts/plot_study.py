@@ -1,14 +1,14 @@
 """Plot a study, and write its derived tables."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
-from pausefl.figures.notes import seed_notes
-from pausefl.figures.style import add_notes, add_title, save, theme
+from pausefl.analysis.figures.notes import seed_notes
+from pausefl.analysis.figures.style import add_notes, add_title, save, theme
 from pausefl.files import new_folder
-from pausefl.studies import study_of
-from pausefl.studies.base import read_tables, seeds_of, write_tables
+from pausefl.reproduction.studies import study_of
+from pausefl.reproduction.studies.base import read_tables, seeds_of, write_tables
 
 params = snakemake.params
 with logged(snakemake.log[0]), new_folder(Path(snakemake.output.tables)) as folder:

@@ -1,6 +1,6 @@
 """Read raw data and save them as arrays."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 

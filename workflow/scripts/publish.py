@@ -1,11 +1,11 @@
 """Publish finished runs and studies."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
+from pausefl.reproduction.publishing import publish_runs, publish_study
 from pausefl.runs.collected import runs_in
-from pausefl.runs.publishing import publish_runs, publish_study
 
 published = Path("results/published")
 with logged(snakemake.log[0]) as note:

@@ -1,12 +1,12 @@
 """Write the report: one page with claims, figures, tables and what they come from."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 import os
 from pathlib import Path
 
 from pausefl.files import write_text
-from pausefl.report.page import render
+from pausefl.reproduction.report.page import render
 
 with logged(snakemake.log[0]):
     out, ledger = Path(snakemake.output[0]).resolve(), Path(snakemake.input.ledger).read_text("utf-8")

@@ -1,12 +1,12 @@
 """Write what a study that checks something found; its `verdict` raises an error if that is refuted."""
 
-from pausefl.workflow.step import logged
+from pausefl.reproduction.targets.step import logged
 
 from pathlib import Path
 
 from pausefl.files import write_text
-from pausefl.studies import study_of
-from pausefl.studies.base import read_tables
+from pausefl.reproduction.studies import study_of
+from pausefl.reproduction.studies.base import read_tables
 
 with logged(snakemake.log[0]):
     study = study_of(snakemake.params.kind, snakemake.params.settings)

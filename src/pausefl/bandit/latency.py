@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from pausefl.errors import ConfigError, DataError
 from pausefl.files import path_of
 from pausefl.plugins import Plugins
 from pausefl.streams import Streams
-
-if TYPE_CHECKING:
-    from pausefl.bandit.settings import NetworkSettings
 
 Floats = NDArray[np.float64]
 
@@ -302,18 +299,3 @@ LATENCIES = Plugins(
     LatencyLaw,  # type: ignore[type-abstract]
     {"two_groups": TwoGroups, "lognormal": LogNormal, "drift": Drift, "measured": Measured, "trace": Trace},
 )
-
-
-def mean_latencies(network: NetworkSettings) -> Floats:
-    """`LatencyLaw.means` of a network, (K,)."""
-    return network.make_latency().means()
-
-
-def expected_latencies(network: NetworkSettings) -> Floats:
-    """`LatencyLaw.expected_latencies` of a network, (K,)."""
-    return network.make_latency().expected_latencies()
-
-
-def expected_speeds(network: NetworkSettings) -> Floats:
-    """`LatencyLaw.expected_speeds` of a network, (K,)."""
-    return network.make_latency().expected_speeds()

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
+from pausefl.data.dataset import Dataset, load_dataset
+from pausefl.data.partition import Partition, make_partition
+from pausefl.data.raw_data import fetch, prepare
+from pausefl.data.settings import RawData
 from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving
 from pausefl.federated.job import Job, check_data, check_free, identity_of, summary_of, write_files
@@ -158,3 +160,13 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(received)
     finally:
         put_back()
+
+
+def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Dataset, Partition]:
+    """Data set and partition of a job: from raw data, or from a prepared file (npz)."""
+    scenario = job.scenario
+    if file is None:
+        fetch(scenario.data, raw)
+    dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
+    shared = scenario.data, scenario.partition, scenario.network.n_users, Streams(job.seed)
+    return dataset, make_partition(dataset.train_y, *shared, dataset.train_users)

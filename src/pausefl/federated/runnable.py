@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Config, Scenario
+from pausefl.settings import Scenario
 from pausefl.settings.dotted_keys import differing
 from pausefl.training.models import MODELS
 
@@ -29,12 +29,6 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
     _check_model(scenario)
     for selector in selectors:
         _check_selector(scenario, selector)
-
-
-def check_table(config: Config) -> None:
-    """Raise `ConfigError` unless every row of the experiment table can run."""
-    for row in config.experiments:
-        check_runnable(config.scenarios[row.scenario], [row.selector])
 
 
 def trains_alike(scenario: Scenario, other: Scenario) -> bool:

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.latency import expected_speeds
 from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
@@ -108,7 +107,7 @@ class PseudoRegret:
         self.reward = reward
         self.streams = streams
         self.genie = scenario.make_selector("genie")
-        self.speeds = expected_speeds(scenario.network)
+        self.speeds = scenario.network.make_latency().expected_speeds()
 
     def of(self, users: Users, history: History) -> float:
         """Regret of selecting ``users``; NaN unless they are m."""

@@ -20,10 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pausefl.errors import ConfigError
 from pausefl.privacy.mechanisms import CoordinateMechanism, Mechanism, VectorMechanism
-from pausefl.privacy.pld import DELTA
 from pausefl.privacy.schedule import Schedule
 
 Floats = NDArray[np.float64]
+
+#: Probability with which a guarantee may fail.
+DELTA = 1e-5
 
 #: Participations after which budgets that go on for ever count as spent.
 _LAST = 10_000

@@ -22,7 +22,7 @@ _ROOT = Path(__file__).parents[2]
 #: They check settings, whose values are parameters of steps, word messages, or say how a run went.
 _IGNORED = re.compile(r"pausefl\.((errors|files|progress|provenance|schema|settings)(\..*)?|\w+\.settings)")
 #: Where it is said which parts are used, neither what names all of them counts, nor what shows results.
-_BESIDE_PARTS = re.compile(r"pausefl\.(selectors|data\.sources|figures\..*)")
+_BESIDE_PARTS = re.compile(r"pausefl\.(selectors|data\.sources|(analysis|reproduction)\.figures\..*)")
 _SHOWN = frozenset({"look", "label", "color", "about", "caption", "origin"})
 
 

@@ -21,7 +21,7 @@ from pausefl.files import check_readable, path_of, remedy, replacing
 from pausefl.plugins import as_folder, from_folder
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run import RUN_FILES, TABLES, TRAINED_COLUMNS, Run, checked, read_folder
-from pausefl.settings import Experiment
+from pausefl.runs.run_id import RunId
 
 #: The file with a summary a line, and all files of a scenario.
 LINES = "runs.jsonl"
@@ -31,19 +31,19 @@ _SEED = re.compile(r"seed-(\d+)")
 
 #: Selector and seed of a run.
 Key = tuple[str, int]
-Runs = dict[Experiment, Run]
+Runs = dict[RunId, Run]
 #: A run or several: each itself, its folder, or the folder of a scenario's collected runs.
 Given = Run | str | os.PathLike[str] | Iterable[Run | str | os.PathLike[str]]
 
 
-def run_folder(results: Path, run: Experiment) -> Path:
+def run_folder(results: Path, run: RunId) -> Path:
     """Folder of a run below that of all runs, or the name of a collected one."""
     return results / run.scenario / as_folder(run.selector) / f"seed-{run.seed}"
 
 
-def experiment_of(folder: Path) -> Experiment:
+def experiment_of(folder: Path) -> RunId:
     """The run whose folder below that of all runs this is."""
-    return Experiment(folder.parts[-3], from_folder(folder.parts[-2]), int(folder.name.removeprefix("seed-")))
+    return RunId(folder.parts[-3], from_folder(folder.parts[-2]), int(folder.name.removeprefix("seed-")))
 
 
 def named(keys: Iterable[Key]) -> str:
@@ -94,7 +94,7 @@ class Collected:
         summary = deepcopy(known[key])
         if not summary.get("trained"):
             tables[0] = tables[0].drop(columns=list(TRAINED_COLUMNS), errors="ignore")
-        path = run_folder(self.folder.parent, Experiment(self.folder.name, *key))
+        path = run_folder(self.folder.parent, RunId(self.folder.name, *key))
         files = {name: self.folder / name for name in TABLES} | {"summary.json": self.folder / LINES}
         rounds, ledger = tables
         return checked(Run(rounds, ledger, summary, path), files)
@@ -189,7 +189,7 @@ def _part(folder: Path) -> tuple[Collected | None, Key]:
     return collected_in(place.parent), (from_folder(place.name), int(seed[1]))
 
 
-def read_runs(folders: Mapping[Experiment, Path]) -> Runs:
+def read_runs(folders: Mapping[RunId, Path]) -> Runs:
     """Finished runs of one scenario by their folders, or by those which collected ones would have.
 
     Raises
@@ -209,7 +209,7 @@ def read_runs(folders: Mapping[Experiment, Path]) -> Runs:
         try:
             run = read_run(folder)
             found = (run.scenario, run.selector, run.seed)
-            if Experiment(*found) != wanted:
+            if RunId(*found) != wanted:
                 raise PauseflError(f"{folder} belongs to another run: {', '.join(map(str, found))}")
         except PauseflError as error:
             problems.setdefault(str(error), f"  {wanted.selector}, seed {wanted.seed}: {error}")
@@ -229,12 +229,12 @@ def read_runs(folders: Mapping[Experiment, Path]) -> Runs:
     return runs
 
 
-def read_collected(folder: Path, wanted: Iterable[Experiment]) -> Runs:
+def read_collected(folder: Path, wanted: Iterable[RunId]) -> Runs:
     """Some of the runs in a folder of collected ones; `PauseflError` as `read_runs` has it."""
     return read_runs({run: run_folder(folder.parent, run) for run in wanted})
 
 
-def read_scenarios(files: Iterable[str], wanted: Iterable[Iterable[Experiment]]) -> dict[str, Runs]:
+def read_scenarios(files: Iterable[str], wanted: Iterable[Iterable[RunId]]) -> dict[str, Runs]:
     """Some runs of each of several scenarios, by its name, from the paths of their `FILES` among others."""
     folders = [Path(file).parent for file in files if Path(file).name == LINES]
     return {one.name: read_collected(one, runs) for one, runs in zip(folders, wanted, strict=True)}

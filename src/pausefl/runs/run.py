@@ -17,8 +17,9 @@ from pausefl import hashing
 from pausefl.errors import DataError, PauseflError
 from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
+from pausefl.runs.run_id import RunId
 from pausefl.selectors.settings import CONSTANT_KEYS
-from pausefl.settings import Experiment, NetworkSettings, Scenario
+from pausefl.settings import NetworkSettings, Scenario
 from pausefl.settings.dotted_keys import differing, flattened
 from pausefl.settings.scenario import as_of_today
 from pausefl.streams import Streams
@@ -249,10 +250,10 @@ def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
 
 def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:
     """Rounds of runs, at least one, one below the other: what `joined` returns."""
-    return joined((Experiment(one.scenario, one.selector, one.seed), one.rounds) for one in runs)
+    return joined((RunId(one.scenario, one.selector, one.seed), one.rounds) for one in runs)
 
 
-def joined(runs: Iterable[tuple[Experiment, pd.DataFrame]]) -> pd.DataFrame:
+def joined(runs: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
     """Rounds of several runs, each with at least `ROUND_COLUMNS`, one below the other.
 
     Returns

@@ -6,13 +6,13 @@ import copy
 import inspect
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from operator import methodcaller
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.latency import expected_speeds, mean_latencies
 from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.errors import ConfigError
 from pausefl.plugins import OwnPartError, arguments, build, missing, naming
@@ -21,7 +21,7 @@ from pausefl.selectors.base import Selector, Users
 from pausefl.selectors.settings import BESIDES, SelectionSettings, unknown_argument
 
 #: What a selector may know of each user by definition, and what it is in a simulation.
-TRUTHS = {"speeds": expected_speeds, "mean_latency": mean_latencies}
+TRUTHS = {"speeds": methodcaller("expected_speeds"), "mean_latency": methodcaller("means")}
 
 
 def fault(returned: Any, history: History, facts: type[Selector], any_number: bool = False) -> str:
@@ -154,9 +154,9 @@ def make_selector(
     """A selector for the sections of a scenario, from what `selector_from` makes one of."""
     part = SELECTORS.find(name)
     values = {**vars(selection), **vars(network), "reward": reward.make()}
-    for truth, law in TRUTHS.items():
+    for truth, of in TRUTHS.items():
         if truth in arguments(part):
-            values[truth] = law(network)
+            values[truth] = of(network.make_latency())
     return selector_from(name, part, values)
 
 

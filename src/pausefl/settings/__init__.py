@@ -5,21 +5,15 @@ from pausefl.data.settings import DataSettings, PartitionSettings, RawData
 from pausefl.privacy.settings import PrivacySettings
 from pausefl.schema.yaml import read_yaml
 from pausefl.selectors.settings import SelectionSettings
-from pausefl.settings.config import Config, Experiment, load_config, load_places
 from pausefl.settings.dotted_keys import with_changes
-from pausefl.settings.figures import FIGURE_KINDS, FigureSettings
 from pausefl.settings.load import SHIPPED, home, load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import SCALES, Scenario
 from pausefl.training.settings import ModelSettings, TrainingSettings
 
 __all__ = [
-    "FIGURE_KINDS",
     "SCALES",
     "SHIPPED",
-    "Config",
     "DataSettings",
-    "Experiment",
-    "FigureSettings",
     "ModelSettings",
     "NetworkSettings",
     "PartitionSettings",
@@ -30,8 +24,6 @@ __all__ = [
     "SelectionSettings",
     "TrainingSettings",
     "home",
-    "load_config",
-    "load_places",
     "load_scenario",
     "read_yaml",
     "scenario_file",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -16,9 +15,6 @@ from pausefl.settings.scenario import Scenario
 
 #: Folder of the project's own scenarios, below `home` or below the root of a workflow.
 SHIPPED = Path("config/scenarios")
-
-#: Settings of the papers' scenarios as this project reads them, so that a change of their files is noticed.
-PAPERS = Path(__file__).with_name("papers.json")
 
 #: Keys that a scenario does not take from its base.
 _OWN = ("name", "title", "figures", "scale")
@@ -61,20 +57,6 @@ def load_scenario(name: str, *folders: Path) -> Scenario:
     ConfigError
         If there is none, naming the nearest one, or if anything in it is wrong.
     """
-    scenario = read_scenario(name, *folders)
-    if scenario.scale != "paper":
-        return scenario
-    if name not in _papers():
-        path = scenario_file(name, *folders)
-        raise ConfigError(
-            f"{path}: scale = 'paper' is for the papers' scenarios, and '{name}' is none of them; leave scale"
-            " out, and figures say that the settings are your own"
-        )
-    return _saying(scenario, "changed", replaced(_papers()[name], scenario.job_settings()))
-
-
-def read_scenario(name: str, *folders: Path) -> Scenario:
-    """The scenario that `load_scenario` finds, whether or not its settings are those of the papers."""
     path = scenario_file(name, *folders)
     if path is None:
         check_folder(folders[0])
@@ -88,13 +70,6 @@ def read_scenario(name: str, *folders: Path) -> Scenario:
             raise ConfigError(f"{path}: base = {base!r} is not known. {suggest(str(base), known)}")
         files.append((below, read_text(below)))
     return _checked(*files)
-
-
-@cache
-def _papers() -> dict[str, Any]:
-    """Recorded settings that results depend on, by scenario of scale ``paper``."""
-    found: dict[str, Any] = json.loads(PAPERS.read_text("utf-8"))
-    return found
 
 
 @cache
@@ -116,12 +91,7 @@ def _checked(file: tuple[Path, str], base_file: tuple[Path, str] | None = None) 
         raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{path.stem}'")
     if base_file is None or scale != "own":
         return scenario
-    return _saying(scenario, "changed", replaced(base.job_settings(), scenario.job_settings()))
-
-
-def _saying(scenario: Scenario, key: str, differing: Mapping[str, Any]) -> Scenario:
-    """A scenario with what it has in place of others' settings."""
-    return scenario.model_copy(update={key: differing}) if differing else scenario
+    return scenario.model_copy(update={"changed": replaced(base.job_settings(), scenario.job_settings())})
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

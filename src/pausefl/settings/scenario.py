@@ -24,7 +24,6 @@ from pausefl.schema.types import Distinct, Name, OneOf, Text
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import lacking, make_selector
 from pausefl.selectors.settings import CONSTANTS, SelectionSettings
-from pausefl.settings.figures import FigureSettings
 from pausefl.training.models import MODELS
 from pausefl.training.settings import ModelSettings, TrainingSettings
 
@@ -73,17 +72,16 @@ class Scenario(Settings):
     selectors: Distinct[SelectorName]
     """Selectors that tables and figures compare, unless the experiment table says otherwise. Any other
     selector may be asked for, too."""
-    figures: dict[Name, FigureSettings]
+    figures: dict[Name, Any]
     """Figures that are targets of their own: names, which are unique over all scenarios, and the kind of
     each, or a mapping with its kind and its axes. The other kinds are made too, but `spending_vs_rounds` and
     `selections` only if they are named."""
     privacy: PrivacySettings | None = None
     scale: Scale = "own"
-    """`paper`: the papers' settings; figures state where the file has others by now. `demo`: data that
-    come with a library. `own`: any other settings. Results of different scales are never put together."""
+    """`paper`: the papers' settings, only of scenarios that come with the workflow. `demo`: data that come
+    with a library. `own`: any other settings. Results of different scales are never put together."""
     changed: dict[str, Any] = {}
-    """Written by the program at scales `own` and `paper`: what the base, or the paper, has in place of each
-    key that differs."""
+    """Written by the program at scale `own`: what the base has in place of each key that differs."""
 
     @model_validator(mode="after")
     def _selectors_have_their_keys(self) -> Self:
@@ -134,11 +132,6 @@ class Scenario(Settings):
                 " (partition.min_size)"
             )
         return self
-
-    @property
-    def edited(self) -> bool:
-        """Whether it is the papers' with other settings than theirs: no claim is judged on it."""
-        return self.scale == "paper" and bool(self.changed)
 
     @property
     def protects(self) -> str:

@@ -1,0 +1,1 @@
+"""Figures of the papers: their places, captions, deviations, and the authors' runs beside ours."""

@@ -1,0 +1,148 @@
+"""Six figures of PAUSE v2 at a glance: accuracy of few selectors over time, and the authors'."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl.analysis.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
+from pausefl.analysis.figures.panels import explain, new_panels
+from pausefl.analysis.figures.style import legend_key, look, theme
+from pausefl.analysis.outcomes import WINDOW
+from pausefl.reproduction.authors_archive import read_off
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, label
+from pausefl.selectors import look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure of the paper."""
+
+    part: str
+    #: The scenario as written; as run it has this name and ``_as_run``.
+    scenario: str
+    setting: str
+    #: Rounds of the trailing mean: 15 of 300 users take turns, and so does what they have learned.
+    window: int = WINDOW
+
+    @property
+    def as_run(self) -> str:
+        """The scenario as run, of which there is the authors' log."""
+        return f"{self.scenario}_as_run"
+
+    def shown(self, ran: Collection[str]) -> str:
+        """The scenario that is shown, of those that ran: as run, else as written; none if neither ran."""
+        return next((name for name in (self.as_run, self.scenario) if name in ran), "")
+
+
+PANELS = (
+    Panel("fig2", "cifar10_small_iid_r1", "CIFAR-10, 30 users, i.i.d."),
+    Panel("fig3", "cifar10_small_iid_r2", "CIFAR-10, 30 users, i.i.d., R2"),
+    Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
+    Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
+    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d.", 20),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN", 20),
+)
+
+#: What a panel shows, of each kind the first that ran, and the mark of the authors' rounds.
+_SHOWN = (
+    ("o", ("pause",)),
+    ("s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
+    ("^", ("random",)),
+    ("D", ("clustered_size",)),  # where random is not shown
+    ("v", ("fedavg_no_privacy",)),
+    ("P", ("fedavg",)),
+)
+
+#: About as many rounds of the authors' are marked on an axis of time.
+_N_MARKS = 9
+
+
+def scenarios(ran: Collection[str]) -> list[str]:
+    """Scenarios that the picture shows, of those that ran."""
+    return [name for panel in PANELS if (name := panel.shown(ran))]
+
+
+def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
+    """Plot the picture from the rounds of `scenarios`, as `pausefl.runs.run.rounds_of` returns them."""
+    curves: list[Band] = []
+    marks: dict[str, str] = {}
+    with theme():
+        figure, grid = new_panels((2, 3), 4.3, sharey=True)
+        for axes, panel in zip(grid.flat, PANELS, strict=True):
+            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)), marks)
+        grid[0, 0].set_ylim(0, 95)
+        for row in grid:
+            row[0].set_ylabel("Test accuracy (%)")
+        for axes in grid[-1]:
+            axes.set_xlabel("Simulated time (s)")
+        names = [name for _, kinds in _SHOWN for name in kinds if name in marks]
+        handles = [legend_key(look_of(name).label, **look(name), **_mark(marks[name])) for name in names]
+        # So few marks on a line of the key would look like marks of ours.
+        theirs = legend_key("Marks: the authors' runs", linestyle="none", color="black", **_mark("o"))
+        explain(figure, (keys := [*handles, theirs]), [str(key.get_label()) for key in keys], curves, ncols=3)
+    return figure
+
+
+def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dict[str, str]) -> list[Band]:
+    """Plot a figure of the paper; returns the curves, whose seeds are bands.
+
+    ``used`` gets the mark of each selector that is shown.
+    """
+    curves: dict[str, Band] = {}
+    if rounds is not None:
+        shown = [_first(kinds, set(rounds["selector"])) for _, kinds in _SHOWN]
+        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100, panel.window)
+    limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
+    theirs = read_off(panel.as_run)
+    drawn: list[Band] = []
+    for mark, kinds in _SHOWN:
+        if kinds == ("clustered_size",) and "random" in theirs | cut:
+            continue
+        if name := _first(kinds, cut):
+            drawn.append(replace(cut[name], seeds={}))
+            plot_band(axes, name, drawn[-1], marked=False)
+            used[name] = mark
+        if name := _first(kinds, theirs):
+            run = theirs[name].dropna(subset="accuracy")
+            run = run[run["elapsed_s"] <= limit]
+            times = run["elapsed_s"].to_numpy(np.float64)
+            wanted = np.linspace(times[0], times[-1], _N_MARKS) if len(times) else times
+            run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
+            style = _mark(mark) | {"color": look(name)["color"], "zorder": look(name)["zorder"] + 1}
+            marks = axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
+            if len(run):
+                used[name] = mark
+            if rounds is not None and not _first(kinds, cut) and len(run):
+                times = run["elapsed_s"].to_numpy(np.float64)
+                # Beside the mark with the most room to its right.
+                at = int(np.diff(np.append(times, limit)).argmax())
+                place = times[at], 100 * run["accuracy"].iloc[at]
+                note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 6.5, "va": "center"}
+                axes.annotate("authors only", place, (4, -3), textcoords="offset points", **note)
+    axes.set_xlim(0, limit if curves else None)
+    words = "not run"
+    if rounds is not None:
+        n = sorted({curve.n_seeds for curve in curves.values()})
+        seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
+        words = f"{AS_RUN if panel.as_run in rounds['scenario'].unique() else AS_WRITTEN}, {seeds}"
+    axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
+    axes.annotate(words, (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8)
+    return drawn
+
+
+def _first(kinds: Collection[str], there: Collection[str]) -> str:
+    """The first of some selectors that is there, or nothing."""
+    return next((name for name in kinds if name in there), "")
+
+
+def _mark(mark: str) -> dict[str, Any]:
+    return {"marker": mark, "markersize": 4, "markerfacecolor": "white", "markeredgewidth": 0.9}

@@ -1,0 +1,222 @@
+"""The findings on the published runs, written into the documentation.
+
+``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md`` and ``docs/benchmark.md`` from their
+templates, the findings and a reader's questions into ``README.md``, the picture that opens it into
+``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers'
+table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
+``docs/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates of
+`pausefl.reproduction.targets.plan`.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from pausefl.analysis import markdown
+from pausefl.analysis.figures.style import save
+from pausefl.reproduction import authors_archive
+from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED
+from pausefl.reproduction.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
+from pausefl.reproduction.claims.load import Claim, places
+from pausefl.reproduction.claims.verdicts import Verdict
+from pausefl.reproduction.claims.words import describe
+from pausefl.reproduction.figures import overview, papers
+from pausefl.reproduction.pages.findings import Numbers, render
+from pausefl.reproduction.pages.published import Published
+from pausefl.reproduction.studies import drift
+from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_trainers
+from pausefl.reproduction.targets.project import Project
+from pausefl.runs.run import rounds_of
+from pausefl.selectors import LABELS
+from pausefl.settings import load_scenario
+
+
+def claims_table(published: Published) -> str:
+    """The reviewers' table: one row a claim, with the cost of checking it."""
+    head = ("Claim", "What the papers say", "Command", "Core-hours", "Tests", "As written", "As run")
+    rows = (
+        (
+            claim.id,
+            claim.sentence,
+            *_cost(claim, published.project),
+            _badge(written),
+            _badge(run) if run else "–",
+        )
+        for claim, written, run in side_by_side(published.judged)
+    )
+    return markdown.table(head, rows, "lllrlll")
+
+
+def _badge(verdict: Verdict) -> str:
+    """A finding with its count: ``supported (4 hold, 0 fail, 0 open)``."""
+    count = describe(verdict)["count"]
+    return f"{verdict.finding} ({count})" if count else verdict.finding
+
+
+def verdicts(published: Published) -> dict[str, str]:
+    """The parts of the page of verdicts, by name."""
+    text = f"**{summary_line(published.judged)}.**\n\n{to_markdown(published.judged)}"
+    return {
+        "paper": text,
+        "checks": checks_to_markdown(published.project.checks),
+        "not-run": not_run(published),
+    }
+
+
+def not_run(published: Published) -> str:
+    """The scenarios of claims with runs that were not made, and what these would cost."""
+    rows = []
+    of_claims = {claim.id: places([claim], "paper")[0] for claim in published.claims}
+    for name in published.project.own:
+        claims = [claim for claim, named in of_claims.items() if name in named]
+        jobs, hours = _left(published, name)
+        if claims and jobs:
+            rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
+    return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
+
+
+def _left(published: Published, *names: str) -> tuple[int, float]:
+    """Number of jobs of some scenarios that were not made, and their core-hours."""
+    made, plan = set(published.config.experiments), published.project
+    jobs = [job for name in names for job in plan.experiments[name] if job not in made]
+    seconds = [job_estimate(plan, job) for job in jobs]
+    return len(seconds), sum(seconds) / 3600
+
+
+def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
+    """Command, core-hours and kinds of tests of a claim."""
+    scenarios, studies = places([claim], "paper")
+    jobs = [one for name in project.own if name in scenarios for one in project.experiments[name]]
+    seconds = [job_estimate(project, job) for job in with_trainers(project, jobs)]
+    seconds += [project.studies[name].seconds(shipped_rates()) for name in studies]
+    hours = math.fsum(seconds) / 3600
+    return (
+        f"`make claim ID={claim.id}`",
+        "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
+        ", ".join(
+            f"[{kind}](claims.md#kinds-of-tests)" for kind in dict.fromkeys(t.kind for t in claim.tests)
+        ),
+    )
+
+
+def runs_table(published: Published) -> str:
+    """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
+    full = published.project
+
+    def left(*names: str) -> str:
+        jobs, hours = _left(published, *names)
+        return f"{jobs} jobs, {hours:.1f} h" if jobs else "–"
+
+    rows = []
+    for name in full.own:
+        jobs = full.experiments[name]
+        seeds = Counter(one.selector for one in published.config.experiments if one.scenario == name)
+        alike = sorted(Counter(seeds.values()).items(), reverse=True)
+        rows.append(
+            (
+                f"[`{name}`](../config/scenarios/{name}.yaml)",
+                papers.of_scenario(full.scenarios[name].figures),
+                str(len({job.selector for job in jobs})),
+                ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
+                left(name),
+            )
+        )
+    rows.append(("all", "", "", "", left(*full.own)))
+    head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
+    return markdown.table(head, rows, "llrll")
+
+
+def beside_authors(published: Published, names: Iterable[str]) -> str:
+    """The authors' runs of some scenarios beside the published ones."""
+    return "\n".join(_beside(published, name) for name in names)
+
+
+def _beside(published: Published, name: str) -> str:
+    scenario = load_scenario(name, published.scenarios)
+    ran = name in published.config.scenarios
+    rounds = rounds_of(published.runs(name)) if ran else pd.DataFrame()
+    table = authors_archive.beside_ours(rounds, scenario)
+    assert scenario.privacy is not None
+    network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
+    words = f"{network}, budget ε = {scenario.privacy.epsilon_total:g} per coordinate."
+    if name in LOGGED:
+        log = authors_archive.log_of(name)
+        words = (
+            f"{papers.of_scenario(scenario.figures)}: [`{name}`](../config/scenarios/{name}.yaml). {words}"
+            f" Log: `{log['folder']}`, seed {log['seed']}."
+        )
+        if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
+            known = any(run["accuracy"].notna().any() for run in authors_archive.read_off(name).values())
+            words += (
+                " Of its accuracies we have those of single rounds ([below](#at-the-same-rounds))."
+                if known
+                else " Of its accuracies we have none."
+            )
+    return f"### {scenario.title}\n\n{words}\n\n{authors_archive.to_markdown(table, LABELS)}"
+
+
+def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
+    """The overview of the published runs, as PNG."""
+    with tempfile.TemporaryDirectory() as folder:
+        figure = overview.plot({name: rounds[name] for name in overview.scenarios(rounds)})
+        save(figure, stem := Path(folder, "overview"), {})
+        return stem.with_suffix(".png").read_bytes()
+
+
+def drift_table(found: pd.DataFrame) -> str:
+    """What a study of a drift found: a mean round in seconds, with the range of its seeds."""
+    rows = [
+        [LABELS[row["selector"]], f"{row['forgetting']:g}"]
+        + [f"{row[name]:.2f} ({row[f'{name}_min']:.2f} to {row[f'{name}_max']:.2f})" for name in drift.SPANS]
+        for row in found.to_dict("records")
+    ]
+    return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
+
+
+def filled(path: Path, texts: Mapping[str, str]) -> str:
+    """The text of a page, with each text between the marks of its name."""
+    page = path.read_text("utf-8")
+    for name, text in texts.items():
+        begin = f"<!-- {name}: made by python -m pausefl.reproduction.pages.documentation -->"
+        end = f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}\n{text}{end}{rest.split(end)[1]}"
+    return page
+
+
+def pages(published: Published) -> dict[Path, str]:
+    """Text of each generated page of the repository, by path."""
+    root, made = published.root, Numbers(published)
+    templates = root / "docs/templates"
+    tables = {
+        "docs/artifact.md": {"claims": claims_table(published)},
+        "README.md": {"findings": render("readme.md.jinja", made, templates)},
+        "docs/verdicts.md": verdicts(published),
+        "docs/costs.md": {"runs": runs_table(published)},
+        "docs/world.md": {"drift": drift_table(made.drift)},
+        "docs/authors.md": {
+            "logs": beside_authors(published, LOGGED),
+            "archived": beside_authors(published, ARCHIVED),
+        },
+    }
+    texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
+    whole = {f"docs/{name}.md": f"{name}.md.jinja" for name in ("findings", "benchmark")}
+    return texts | {Path(path): render(template, made, templates) for path, template in whole.items()}
+
+
+def main() -> None:
+    """Write the pages."""
+    published = Published()
+    for path, text in pages(published).items():
+        path.write_text(text, encoding="utf-8")
+    Path("docs/images/overview.png").write_bytes(picture(published.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,469 @@
+"""The words of the findings, ``docs/templates``, with numbers of the published runs in their places."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from pausefl.analysis import markdown
+from pausefl.analysis.intervals import estimate
+from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name, in_points
+from pausefl.analysis.metrics import METRICS
+from pausefl.analysis.paired import pair_gaps, paired
+from pausefl.analysis.trajectories import trajectories
+from pausefl.reproduction import accuracy_gap
+from pausefl.reproduction.authors_archive import LOGGED, beside_ours, tally
+from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
+from pausefl.reproduction.claims.formats import summary_line
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.reproduction.pages.published import Published
+from pausefl.reproduction.report import questions
+from pausefl.reproduction.studies import changes, drift
+from pausefl.reproduction.studies.benchmark import Benchmark
+from pausefl.runs.collected import Collected
+from pausefl.runs.run import rounds_of
+from pausefl.selectors import SELECTORS
+from pausefl.settings import load_scenario
+
+
+class Numbers:
+    """What templates may ask for: numbers of claims' comparisons, answers to questions, counts of runs."""
+
+    def __init__(self, published: Published) -> None:
+        self.published, self.experiments = published, published.config.experiments
+        self.verdicts = {(one.claim.id, one.reading): one for one in published.judged}
+        self.answers = {(row["question"], row["source"]): row for row in published.answers.to_dict("records")}
+
+    def gap(self, claim: str, where: str, question: str) -> Comparison:
+        """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
+
+        `KeyError` if there is none.
+        """
+        reading = AS_RUN if where.endswith("_as_run") else AS_WRITTEN
+        for one in self.verdicts[claim, reading].comparisons:
+            if one.made and (one.where, one.question) == (where, question):
+                return one
+        raise KeyError(f"{claim}, {reading}: no comparison '{question}' in {where}")
+
+    def gaps(
+        self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", outcome: str = ""
+    ) -> str:
+        """Least and greatest gap of `found` comparisons, ``1.04 to 1.28``, some of which may be bounds."""
+        found = self.found(claim, reading, topic, subject, where, outcome)
+        ends = sorted(found, key=lambda one: one.gap)
+        return span(shown(one.gap, one.unit) for one in ends)
+
+    def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
+        """Least and greatest gap in the authors' logs among the `found` comparisons as run."""
+        found = self.found(claim, AS_RUN, topic, subject)
+        known = sorted((one.authors, one.unit) for one in found if not math.isnan(one.authors))
+        return span(shown(*one) for one in known)
+
+    def found(
+        self, claim: str, reading: str, topic: str = "", subject: str = "", where: str = "", outcome: str = ""
+    ) -> list[Comparison]:
+        """Comparisons of a claim that were made, of one topic if it is given.
+
+        Only those whose selectors begin with ``subject``, whose scenario has ``where`` in its name, and
+        with an ``outcome``; ``holds alone`` and ``fails alone`` are those of comparisons tested alone,
+        ``tested`` all of several seeds.
+        """
+        return [
+            one
+            for one in self.verdicts[claim, reading].comparisons
+            if one.made and topic in ("", one.topic) and one.who.startswith(subject) and where in one.where
+            if outcome in ("", one.outcome)
+            or (one.alone and outcome == f"{one.alone} alone")
+            or (outcome == "tested" and len(one.seeds) > 1)
+        ]
+
+    def paired(self, scenario: str, metric: str, selector: str, other: str) -> str:
+        """A gap of two selectors in the published runs, with its interval: ``1.02 times (0.89 to 1.16)``.
+
+        ``selector`` stands before ``other`` in the order of legends, else `KeyError`.
+        """
+        row = self._pair(scenario, metric, selector, other)
+        gap = f"{row['bound']} {shown(row['gap'], row['unit'])} ".lstrip()
+        ends = f" ({shown(row['low'], row['unit'])} to {shown(row['high'], row['unit'])})"
+        unit = "times" if row["unit"] == RATIO else row["unit"]
+        return f"{gap}{unit}{'' if math.isnan(row['low']) else ends}"
+
+    def ratio(self, scenario: str, metric: str, selector: str, other: str) -> str:
+        """The ratio of `paired` alone: ``1.02``; `KeyError` if only a bound is known."""
+        row = self._pair(scenario, metric, selector, other)
+        if row["bound"]:
+            raise KeyError(f"{scenario}: {metric} of {selector} is a bound")
+        return shown(row["gap"], RATIO)
+
+    def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
+        runs = [run for run in self.published.runs(scenario) if run.selector in (selector, other)]
+        row = paired(runs, metric).iloc[0]
+        if (row["selector"], row["against"]) != (selector, other):
+            raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
+        return row
+
+    def faster(self, scenario: str, accuracy: float, selector: str, other: str) -> str:
+        """In how many seeds a selector reaches an accuracy before another does, or ends: ``9 of 10``."""
+        rounds = rounds_of(self.published.runs(scenario))
+        rounds.attrs["target_accuracy"] = accuracy
+        bounds = pair_gaps(METRICS["seconds_to_target"], trajectories(rounds), selector, other, ratio=True)
+        return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
+
+    def behind(self, claim: str, reading: str, where: str) -> str:
+        """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
+        found = self.verdicts[claim, reading].comparisons
+        lags = sorted(-one.gap for one in found if one.made and where in one.where)
+        return span(f"{lag:.0f}" for lag in lags)
+
+    def log_cost(self, where: str) -> str:
+        """PAUSE's accuracy less FedAvg's without privacy, in points, in the authors' log of a scenario.
+
+        As claims measure it; `KeyError` if the log does not tell.
+        """
+        log = self.published.logs[where]
+        found = questions.gap_between(log, "accuracy_in_time", ("pause",), "fedavg_no_privacy")
+        if found is None or not found.of:
+            raise KeyError(f"{where}: the log lacks an accuracy")
+        return shown(found.value, "points")
+
+    def finding(self, claim: str) -> str:
+        """What was found on a claim: ``mixed as written, undecided as run``."""
+        found = {reading: one.finding for (name, reading), one in self.verdicts.items() if name == claim}
+        if len(found) == 1:
+            return found[AS_WRITTEN]
+        if len(set(found.values())) == 1:
+            return f"{found[AS_WRITTEN]} in both readings"
+        return ", ".join(f"{finding} {reading}" for reading, finding in found.items())
+
+    def votes(self, claim: str, reading: str) -> str:
+        """How many comparisons of a claim hold, fail and are open: ``5 hold, none fails and 16 are open``."""
+        counted = self.verdicts[claim, reading].coverage
+        words = (("holds", "hold", counted["holds"]), ("fails", "fail", counted["fails"]))
+        parts = [f"{n or 'none'} {one if n <= 1 else more}" for one, more, n in words]
+        n = counted["open"]
+        return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
+
+    def counted(self, question: str, source: str) -> str:
+        """An answer to a question of `pausefl.reproduction.report.questions` that is a count: ``27 of 28``."""
+        return questions.shown(self.answers[question, source])
+
+    def tallied(self, *scenarios: str) -> str:
+        """How many numbers of the authors' archived runs lie in our range, and how many were to be expected.
+
+        In two cells of a table, ``64 of 68 | 56``.
+        """
+        return _cells(self._beside_ours(scenarios))
+
+    @cached_property
+    def mean_rounds(self) -> str:
+        """The same of the mean rounds in the logs of selectors that choose."""
+        table = self._beside_ours(dict.fromkeys(LOGGED.values()))
+        facts = {name: SELECTORS[name] for name in table["selector"]}
+        choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
+        rounds = table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
+        return _cells(rounds)
+
+    def shorter(self, scenario: str, selector: str, whole: bool = False) -> str:
+        """By how many per cent our mean round is shorter than in the authors' log: ``5.5``.
+
+        Over as many rounds as the log has, or of our ``whole`` runs; a mean of the mean rounds of seeds.
+        """
+        rows = self._beside_ours([scenario]).query("quantity == 'mean_round_s'")
+        row = rows[rows["selector"] == selector].iloc[0]
+        authors, ours = float(row["authors"]), float(row["mean"])
+        if whole:
+            runs = [run.rounds for run in self.published.runs(scenario) if run.selector == selector]
+            ours = sum(run["elapsed_s"].iloc[-1] / len(run) for run in runs) / len(runs)
+        return f"{100 * (1 - ours / authors):.1f}"
+
+    @property
+    def accuracy_gaps(self) -> str:
+        """The table of our accuracy less the authors' on CIFAR-10 at the same rounds, in Markdown."""
+        return accuracy_gap.to_markdown(self._same_rounds).rstrip()
+
+    def accuracy_gap(self, n_users: int, low: int, high: int, whose: str = accuracy_gap.BOTH) -> str:
+        """The gap with privacy of models whose accuracy is from ``low`` to ``high`` per cent: ``−0.5``."""
+        return shown(accuracy_gap.over_bands(self._same_rounds, n_users, low, high, whose), "points")
+
+    @cached_property
+    def _same_rounds(self) -> pd.DataFrame:
+        """Rounds on CIFAR-10 of the authors' logs and of the published runs."""
+        of = self.published
+        return accuracy_gap.on_cifar10(of.scenarios, lambda name: rounds_of(of.runs(name)))
+
+    def _beside_ours(self, scenarios: Iterable[str]) -> pd.DataFrame:
+        of, folder = self.published, self.published.scenarios
+        return pd.concat(
+            beside_ours(rounds_of(of.runs(name)), load_scenario(name, folder)) for name in scenarios
+        )
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """What `pausefl.reproduction.studies.drift.summary` says of the published study."""
+        return drift.summary(self.published.study("drift", "rounds.parquet"))
+
+    def round_s(self, selector: str, forgetting: float, span: str) -> str:
+        """Seconds of a round in a span of the published study of a drift: ``0.55``."""
+        found = self.drift.set_index(["selector", "forgetting"])[span]
+        return f"{float(found[selector, forgetting]):.2f}"
+
+    @cached_property
+    def knobs(self) -> dict[Any, dict[Any, Any]]:
+        """What `pausefl.reproduction.studies.changes.compare` makes of the published `mnist_knobs`, by knob and value."""
+        return changes.compare(self._curves).set_index(["knob", "value"]).to_dict("index")
+
+    @cached_property
+    def _curves(self) -> pd.DataFrame:
+        return self.published.long_runs[questions.LONG_RUNS[AS_WRITTEN]]
+
+    def long_run(self, selector: str, reading: str = AS_WRITTEN) -> str:
+        """Accuracy in per cent after 1,000 rounds on MNIST, a mean of seeds: ``54``."""
+        curves = self.published.long_runs[questions.LONG_RUNS[reading]]
+        return f"{100 * questions.long_ends(curves, selector).mean():.0f}"
+
+    def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
+        """PAUSE less random selection with one setting changed: the gap and its interval, in points.
+
+        In two cells of a table, ``11.3 | 6.3 to 16.3``.
+        """
+        row = self.knobs[knob, value]
+        gap, low, high = (shown(100 * row[f"{measure}{end}"], "points") for end in ("", "_low", "_high"))
+        return f"{gap} | {low} to {high}"
+
+    def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
+        """A metric of a selector over another's in a published benchmark, means over seeds: ``0.63``."""
+        means = self._benchmark(study, metric)
+        return shown(float(means[selector] / means[other]), RATIO)
+
+    def benchmark_paired(self, study: str, measure: str, selector: str, other: str) -> str:
+        """An accuracy of a selector less another's there, in points, paired over the seeds that have both.
+
+        With its interval: ``−0.9 (−1.4 to −0.4)``.
+        """
+        values = self._runs(study).pivot(index="seed", columns="selector", values=measure)
+        return in_points(*estimate((values[selector] - values[other]).dropna()))
+
+    def benchmark_table(self, study: str, *selectors: str) -> str:
+        """Rounds, time and budget of some selectors in a published benchmark; a Markdown table."""
+        settings = self._benchmark_of(study)
+        target = in_name(100 * settings.front_target)
+        summary = settings.summary(self._runs(study)).set_index("selector")
+        head = [
+            "Selector",
+            f"Rounds to {100 * settings.front_target:g} %",
+            "Mean round (s)",
+            f"Time to {100 * settings.front_target:g} % (s)",
+            f"Accuracy at {settings.time_s:g} s (%)",
+            "Largest budget spent (ε)",
+            *(f"Accuracy at ε = {budget:g} (%)" for budget in settings.budgets),
+        ]
+        rows = []
+        for name in selectors:
+            row = summary.loc[name]
+            at_budget = (
+                f"{100 * row[f'{key}_mean']:.1f}" if row[f"{key}_n"] == row["n_seeds"] else "–"
+                for key in (f"accuracy_at_{in_name(budget)}" for budget in settings.budgets)
+            )
+            rows.append(
+                [
+                    settings.names[name],
+                    f"{row[f'rounds_to_{target}_median']:.0f}",
+                    f"{row['mean_round_s_mean']:.2f}",
+                    f"{row[f'seconds_to_{target}_median']:.0f}",
+                    f"{100 * row['accuracy_mean']:.1f}",
+                    f"{row['spent_max_mean']:.1f}",
+                    *at_budget,
+                ]
+            )
+        return markdown.table(head, rows, "lr").rstrip()
+
+    def benchmark_time(self, study: str, selector: str, unit: str = "seconds") -> str:
+        """Median seconds, or ``rounds``, of a selector to the target that decides on the front: ``22``."""
+        settings = self._benchmark_of(study)
+        runs = self._runs(study).set_index("selector").loc[selector]
+        return f"{censored_median(runs[f'{unit}_to_{in_name(100 * settings.front_target)}']):.0f}"
+
+    def benchmark_earlier(self, study: str, selector: str, other: str) -> str:
+        """Under how many seeds a selector reaches that target before another: ``8 of 10``."""
+        target = in_name(100 * self._benchmark_of(study).front_target)
+        times = self._runs(study).pivot(index="seed", columns="selector", values=f"seconds_to_{target}")
+        times = times.fillna(math.inf)
+        return f"{(times[selector] < times[other]).sum()} of {len(times)}"
+
+    def benchmark_tables(self, study: str) -> str:
+        """All tables of a published benchmark, in Markdown."""
+        return self._benchmark_of(study).to_markdown(self._runs(study))
+
+    def benchmark_range(self, study: str, metric: str, *selectors: str, form: str = ".0f") -> str:
+        """Least and greatest mean over seeds of some selectors in a published benchmark: ``275 to 286``."""
+        means = self._benchmark(study, metric)[list(selectors)].sort_values()
+        return span(f"{mean:{form}}" for mean in means)
+
+    def most_accurate_at(self, study: str, budget: float) -> str:
+        """Ranked selectors of a benchmark that are most accurate when the largest budget spent is given.
+
+        Of those that get so far under every seed: ``CS-UCB 85.2 %, TiFL (uniform) 84.0 %``, three of them.
+        """
+        settings, key = self._benchmark_of(study), f"accuracy_at_{in_name(budget)}"
+        summary = settings.summary(self._runs(study))
+        known = summary[(summary[f"{key}_n"] == summary["n_seeds"]) & summary["front"].notna()]
+        best = known.sort_values(f"{key}_mean", ascending=False)[:3]
+        return ", ".join(
+            f"{settings.names[row['selector']]} {100 * row[f'{key}_mean']:.1f} %"
+            for row in best.to_dict("records")
+        )
+
+    def front(self, study: str) -> str:
+        """Selectors on the front of a published benchmark: ``PAUSE, CS-UCB and TiFL (uniform)``."""
+        settings = self._benchmark_of(study)
+        summary = settings.summary(self._runs(study))
+        names = [settings.names[one] for one in summary["selector"][summary["front"] >= FRONT_SHARE]]
+        return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+    def spent_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
+        """Largest budget spent of a selector there over another's in a scenario until then: ``0.85``."""
+        rounds = rounds_of(self.published.runs(scenario))
+        rounds = rounds[(rounds["selector"] == other) & (rounds["elapsed_s"] <= seconds)]
+        spent = rounds.groupby("seed")["leakage_max"].max().mean()
+        return shown(float(self._benchmark(study, "spent_max")[selector] / spent), RATIO)
+
+    def falls(self, scenario: str, *selectors: str) -> str:
+        """How far accuracies end below their best in seeds where all do so by 10 points.
+
+        ``21 to 45 points in three of five seeds``, those that all selectors have.
+        """
+        lost: dict[int, list[float]] = {}
+        for (selector, seed), run in trajectories(rounds_of(self.published.runs(scenario))).items():
+            if selector in selectors:
+                fallen = 100 * float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
+                lost.setdefault(seed, []).append(fallen)
+        complete = [own for own in lost.values() if len(own) == len(selectors)]
+        fell = [own for own in complete if min(own) > 10]
+        points = span(f"{one:.0f}" for one in sorted(one for own in fell for one in own))
+        return f"{points} points in {in_words(len(fell))} of {in_words(len(complete))} seeds"
+
+    def benchmark_points(self, study: str, selector: str, other: str) -> str:
+        """By how many points of accuracy a selector is below another there, means over seeds: ``0.9``."""
+        means = self._benchmark(study, "accuracy")
+        return shown(100 * float(means[other] - means[selector]), "points")
+
+    def _benchmark(self, study: str, metric: str) -> pd.Series:
+        """Mean over seeds by selector."""
+        return self._runs(study).groupby("selector")[metric].mean()
+
+    def _runs(self, study: str) -> pd.DataFrame:
+        return self.published.study(study, "runs.csv")
+
+    def _benchmark_of(self, study: str) -> Benchmark:
+        found: Benchmark = self.published.studies.of_kind("benchmark")[study]
+        return found
+
+    def rounds_made(self, scenario: str, selector: str) -> str:
+        """Rounds of the published runs of a selector, a mean of seeds: ``295``."""
+        lengths = [len(run.rounds) for run in self.published.runs(scenario) if run.selector == selector]
+        return f"{sum(lengths) / len(lengths):.0f}"
+
+    def final_accuracy(self, scenario: str, *selectors: str, form: str = ".1f") -> str:
+        """Accuracy in per cent at the end of the published runs, a mean of seeds: ``64.3``.
+
+        Of several selectors the least and the greatest.
+        """
+        return span(
+            f"{100 * one:{form}}" for one in sorted(self._metrics(scenario, selectors, "final_accuracy"))
+        )
+
+    def seconds_to_target(self, scenario: str, selector: str) -> str:
+        """Simulated seconds to the target of the scenario, a mean of seeds: ``34``."""
+        return f"{self._metrics(scenario, (selector,), 'seconds_to_target')[0]:.0f}"
+
+    def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
+        """One of the metrics of a scenario that DVC compares, of each selector."""
+        folder = self.published.root / "results/metrics" / scenario
+        return [json.loads((folder / f"{one}.json").read_text("utf-8"))[name] for one in selectors]
+
+    @property
+    def questions(self) -> str:
+        """The table of answers to what a reader asks first, in Markdown."""
+        return questions.to_markdown(self.published.answers)
+
+    @property
+    def verdict_counts(self) -> str:
+        """How many claims have each verdict as written: ``2 supported, 5 mixed``."""
+        return summary_line(self.verdicts.values())
+
+    @property
+    def n_runs(self) -> int:
+        """Number of published runs that count."""
+        return len(self.experiments)
+
+    @cached_property
+    def n_on_gpu(self) -> int:
+        """Number of them that were trained on a GPU."""
+        places = {one.scenario: self.published.folder / one.scenario for one in self.experiments}
+        summaries = {name: Collected(place).summaries for name, place in places.items()}
+        devices = [summaries[one.scenario][one.selector, one.seed]["device"] for one in self.experiments]
+        return sum((device or "").startswith("cuda") for device in devices)
+
+    def seeds(self, start: str, *selectors: str) -> str:
+        """Least and greatest number of seeds of scenarios whose names begin so: ``one to five``."""
+        counts = Counter(
+            (one.scenario, one.selector)
+            for one in self.experiments
+            if one.scenario.startswith(start) and (not selectors or one.selector in selectors)
+        )
+        return span(in_words(n) for n in sorted(counts.values()))
+
+
+def render(name: str, numbers: Numbers, folder: Path) -> str:
+    """Text of a template, ``findings.md.jinja`` of a folder."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    environment.filters |= {
+        "shown": lambda one, form="": shown(one.gap, one.unit, form),
+        "interval": interval,
+        "n_seeds": lambda one: len(one.seeds),
+    }
+    values = {name: getattr(numbers, name) for name in dir(Numbers) if not name.startswith("_")}
+    return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
+
+
+def _cells(table: pd.DataFrame) -> str:
+    """What `tally` says of a table, in two cells."""
+    inside, marked, expected = tally(table)
+    return f"{inside} of {marked} | {expected:.0f}"
+
+
+def span(values: Iterable[str]) -> str:
+    """The first and the last of some values, ``1.04 to 1.28``; one of them if they are equal."""
+    listed = list(values)
+    if not listed:
+        raise KeyError("there is no such value")
+    return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
+
+
+def shown(value: float, unit: str, form: str = "") -> str:
+    """A gap as pages have it: ratios with two digits, anything else with one, or more where that is 0."""
+    form = form or (".2f" if unit == RATIO or 0 < abs(value) < 0.05 else ".1f")
+    return f"{value:{form}}".replace("-", "−")
+
+
+def interval(one: Comparison, form: str = "") -> str:
+    """The interval of a comparison; a dash if it has none."""
+    if math.isnan(one.low):
+        return "–"
+    return f"{shown(one.low, one.unit, form)} to {shown(one.high, one.unit, form)}"
+
+
+def in_words(n: int) -> str:
+    """A small number in words."""
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[n] if n < len(words) else str(n)

@@ -1,0 +1,75 @@
+"""The published runs of a repository, and what they say: the ground of the documentation."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from pausefl.reproduction.claims.load import load_claims, scenarios_as_run
+from pausefl.reproduction.claims.records import Records
+from pausefl.reproduction.claims.verdicts import judge_claims
+from pausefl.reproduction.config import load_config
+from pausefl.reproduction.report import questions
+from pausefl.reproduction.studies import load_studies
+from pausefl.reproduction.targets.project import Project
+from pausefl.runs.collected import read_collected
+from pausefl.runs.reading import read_table
+from pausefl.runs.run import Run, rounds_of
+from pausefl.settings import read_yaml
+
+
+class Published:
+    """Published runs, the claims judged on them, and answers to a reader's first questions.
+
+    ``config`` has the runs that count, ``folder`` their files. ``judged`` has the claims, judged on the runs
+    at the papers' scale in both readings, in order. ``logs`` has rounds of the authors' logs by scenario.
+    """
+
+    def __init__(self, root: Path = Path()) -> None:
+        self.root, self.folder, self.scenarios = root, root / "results/published", root / "config/scenarios"
+        document = read_yaml(root / "config/published.yaml")
+        self.config = load_config(document | {"scenarios": str(root / document["scenarios"])}, "published")
+        self.studies = load_studies(root / "config/studies.yaml", self.scenarios)
+        self.claims = load_claims(root / "config/claims.yaml", self.scenarios)
+        self.records = Records(
+            self.config.scenarios,
+            self.config.experiments,
+            self.studies,
+            self.folder,
+            self.folder / "studies",
+            logs=scenarios_as_run(self.claims, self.scenarios),
+        )
+        self.judged = judge_claims(self.claims, self.records, "paper", partial=True)
+        self.logs = questions.logs(questions.logged(self.scenarios))
+
+    @cached_property
+    def project(self) -> Project:
+        """All that ``config/config.yaml`` lists, published or not."""
+        return Project.load(read_yaml(self.root / "config/config.yaml"), self.root)
+
+    def runs(self, scenario: str) -> list[Run]:
+        """The runs of a scenario that count; `PauseflError` if there are none."""
+        wanted = [one for one in self.config.experiments if one.scenario == scenario]
+        return list(read_collected(self.folder / scenario, wanted).values())
+
+    def study(self, name: str, file: str) -> pd.DataFrame:
+        """A table of a study."""
+        return read_table(self.folder / "studies" / name / file)
+
+    @cached_property
+    def rounds(self) -> dict[str, pd.DataFrame]:
+        """Rounds of the scenarios that a reader's first questions are about, of those that ran."""
+        ran = [name for name in questions.scenarios() if name in self.config.scenarios]
+        return {name: rounds_of(self.runs(name)) for name in ran}
+
+    @cached_property
+    def answers(self) -> pd.DataFrame:
+        """What `pausefl.reproduction.report.questions.answers` returns."""
+        return questions.answers(self.rounds, self.long_runs, self.logs)
+
+    @cached_property
+    def long_runs(self) -> dict[str, pd.DataFrame]:
+        """Curves of the longer runs, by the name of their study."""
+        return {name: self.study(name, questions.CURVES) for name in questions.LONG_RUNS.values()}

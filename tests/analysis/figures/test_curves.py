@@ -1,0 +1,236 @@
+"""Curves show what they say: hand-computed bands, steps, gaps, limits and marks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from pausefl.analysis.figures import curves, kinds, style
+from pausefl.analysis.figures.kinds import FigureSettings
+from pausefl.errors import PauseflError
+from pausefl.selectors import look_of
+from pausefl.settings import scenario as config
+
+
+@pytest.fixture
+def scenario(scenario: config.Scenario) -> config.Scenario:
+    return scenario.replace(
+        name="s",
+        title="A small scenario",
+        network=scenario.network.replace(n_users=4, n_selected=2),
+        selectors=("pause", "fedavg"),
+        figures={},
+        privacy=config.PrivacySettings(epsilon_total=8, decay=0.04, sensitivity=0.003),
+    )
+
+
+def rounds_of(selector: str, seed: int, elapsed: list[float], **columns: Any) -> pd.DataFrame:
+    n = len(elapsed)
+    run = {"accuracy": np.full(n, 0.5), "loss": np.ones(n), "leakage_max": np.ones(n)} | columns
+    return pd.DataFrame(
+        {"scenario": "s", "selector": selector, "seed": seed, "round": range(1, n + 1), "elapsed_s": elapsed}
+        | {name: np.asarray(values, dtype=float) for name, values in run.items()}
+    )
+
+
+def axes_of(figure: Figure) -> Axes:
+    (axes,) = figure.axes
+    return axes
+
+
+def points_of(line: Line2D) -> NDArray[np.float64]:
+    """Shape (n, 2): what a line is shown through."""
+    return np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
+
+
+def legend_texts(figure: Figure) -> list[str]:
+    legend = figure.legends[0] if figure.legends else figure.axes[0].get_legend()
+    assert legend is not None
+    return [" ".join(text.get_text().split()) for text in legend.get_texts()]
+
+
+def test_band_interpolates_where_all_seeds_are_defined() -> None:
+    first = (np.array([1.0, 3.0, 5.0]), np.array([0.0, 2.0, 4.0]))
+    second = (np.array([2.0, 4.0]), np.array([3.0, 5.0]))
+    band = curves.band({0: first, 1: second})
+    np.testing.assert_allclose(band.x, [2, 3, 4])
+    np.testing.assert_allclose(band.low, [1, 2, 3])
+    np.testing.assert_allclose(band.high, [3, 4, 5])
+    np.testing.assert_allclose(band.mean, [2, 3, 4])
+
+
+def test_band_of_steps_keeps_the_last_value() -> None:
+    first = (np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 4.0]))
+    second = (np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 4.0]))
+    band = curves.band({0: first, 1: second}, step=True)
+    np.testing.assert_allclose(band.x, [0, 1, 2, 3])
+    np.testing.assert_allclose(band.mean, [0, 1, 2, 3])
+    np.testing.assert_allclose(band.low, [0, 0, 2, 2])
+    np.testing.assert_allclose(band.high, [0, 2, 2, 4])
+
+
+@pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
+def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
+    rounds = pd.concat(
+        [
+            rounds_of("fedavg_no_privacy", 0, [1, 2], leakage_max=[math.inf, math.inf]),
+            rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
+        ]
+    )
+    figure = kinds.plot(kind, rounds, scenario).figure
+    assert legend_texts(figure) == ["PAUSE", "Budget ε = 8"]
+    across = [line for line in axes_of(figure).lines if same_color(line.get_color(), "black")]
+    assert [points_of(line)[:, 1].tolist() for line in across] == [[8, 8]]
+    assert axes_of(figure).get_ylim()[1] > 8
+
+
+def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2], leakage_max=[math.inf] * 2, accuracy=[math.nan] * 2)
+    for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
+        with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
+            kinds.plot(kind, rounds, scenario)
+    diverged = rounds_of("pause", 0, [1, 2], loss=[math.inf] * 2)
+    with pytest.raises(PauseflError, match="no run has finite values of 'Test loss'"):
+        kinds.plot("loss_vs_time", diverged, scenario)
+    healthy = pd.concat([diverged, rounds_of("random", 0, [1, 2], loss=[2.0, 1.0])])
+    figure = kinds.plot("loss_vs_time", healthy, scenario).figure
+    assert [text for text in legend_texts(figure) if text in ("PAUSE", "Random")] == ["Random"]
+    with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
+        kinds.plot("los_vs_time", rounds, scenario)
+
+
+def test_time_limit_cuts_only_a_long_fedavg() -> None:
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 290}) == 290
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 640}) == pytest.approx(1.08 * 260)
+    assert curves.time_limit({"fedavg": 640}) == 640
+    assert curves.time_limit({"fastest": 40, "random": 260}) == 260
+
+
+def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
+    rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
+    asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))
+    axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert axes.get_xlim() == (0.5, 8.0)  # from the first time above 0
+    assert axes.get_ylim() == (0, 3)
+    asked = FigureSettings(kind="leakage_vs_time", y_scale="log", x_limits=(1, 4))
+    axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
+    assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
+
+
+def test_small_panels_name_every_decade_of_a_logarithmic_axis() -> None:
+    figure, panels = style.new_grid(["one", "two", "three"], "Time", 3, 3.4, 0.9)
+    for axes in panels:
+        axes.plot([0.2, 200], [0, 1])
+    style.set_axes(figure, x_scale="log")
+    assert all({1, 10, 100} <= set(axes.get_xticks()) for axes in panels)
+
+
+def test_a_figure_smooths_over_as_many_rounds_as_its_scenario_asks_for(scenario: config.Scenario) -> None:
+    saw = [0.2, 0.8] * 15
+    rounds = rounds_of("pause", 0, list(np.arange(1.0, 31.0)), accuracy=saw)
+    asked = FigureSettings(kind="accuracy_vs_time", window=2)
+    curve = axes_of(kinds.plot(asked, rounds, scenario).figure).lines[0]
+    assert np.asarray(curve.get_ydata())[1:] == pytest.approx([50.0] * 29)
+    asked = FigureSettings(kind="accuracy_vs_time", window=1)
+    curve = axes_of(kinds.plot(asked, rounds, scenario).figure).lines[0]
+    assert np.asarray(curve.get_ydata()) == pytest.approx([20.0, 80.0] * 15)
+
+
+def test_curves_that_hide_one_another_have_their_differences_below(scenario: config.Scenario) -> None:
+    elapsed, runs = list(np.linspace(1, 100, 60)), []
+    for i, name in enumerate(("pause", "random")):
+        rise = np.linspace(0, 1, 60).clip(max=0.3) * 3
+        for seed in (0, 1):
+            runs.append(rounds_of(name, seed, elapsed, accuracy=rise * (0.9 - 0.1 * seed) - 0.01 * i))
+    figure = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure
+    upper, lower = figure.axes
+    assert lower.get_ylabel() == "Better than\nPAUSE by"
+    assert upper.get_shared_x_axes().joined(upper, lower)
+    (mean,) = [line for line in lower.lines if line.get_markevery() is not None]
+    assert same_color(mean.get_color(), look_of("random").color)
+    # Paired: the seeds differ by 9 points, each selector from the other by 1.
+    np.testing.assert_allclose(points_of(mean)[:, 1], -1, atol=1e-9)
+
+
+def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenario: config.Scenario) -> None:
+    runs = [
+        rounds_of("pause", 0, [1, 2, 3], loss=[2, 1.5, 1]),
+        rounds_of("fedavg", 0, [1, 2, 3], loss=[2, 1, 1e6]),
+    ]
+    figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
+    assert axes_of(figure).get_ylim()[1] < 2.2
+    assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
+
+
+def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
+    """Fig. 8 as run, and runs of ours to 100 s; the authors have no run of one of the selectors."""
+    runs = [
+        rounds_of(selector, 0, list(np.linspace(1, 100, 50)))
+        for selector in ("pause", "random", "fedavg", "clustered_similarity")
+    ]
+    return scenario.replace(name="mnist_large_iid_r1_as_run"), pd.concat(runs)
+
+
+def theirs(figure: Figure, selector: str) -> Line2D | None:
+    """The authors' run in the panel of a selector."""
+    (axes,) = [
+        axes for axes in figure.axes if " ".join(axes.get_title("left").split()) == look_of(selector).label
+    ]
+    found = [line for line in axes.lines if line.get_zorder() == 5]
+    return found[0] if found else None
+
+
+#: Three rounds of Fig. 8's log: simulated second; accuracy in per cent and loss, of this round alone.
+ROUND_75 = {"accuracy": (46.58, 69.11), "loss": (46.58, 0.984)}
+ROUND_152 = {"accuracy": (87.31, 84.19), "loss": (87.31, 0.510)}
+ROUND_249 = {"accuracy": (139.49, 88.25), "loss": (139.49, 0.400)}
+
+
+@pytest.mark.parametrize("column", ["accuracy", "loss"])
+def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Scenario) -> None:
+    named, runs = as_run(scenario)
+    figure = kinds.plot(f"{column}_vs_time", runs, named, source=of_authors).figure
+    assert legend_texts(figure).count("Authors' run, seed 0") == 1
+    circles = theirs(figure, "pause")
+    assert circles is not None
+    assert circles.get_linestyle() == "None"
+    shown = {tuple(point) for point in points_of(circles).round(6)}
+    assert {ROUND_75[column], ROUND_152[column]} < shown
+    assert ROUND_249[column] not in shown  # the axis ends with ours
+    assert len(shown) == 28
+    assert theirs(figure, "random")
+    assert not theirs(figure, "clustered_similarity")
+
+
+def test_where_nobody_learns_there_is_no_target(scenario: config.Scenario) -> None:
+    runs = [rounds_of(name, 0, [1, 2, 3], accuracy=[0.25, 0.28, 0.26]) for name in ("pause", "fedavg")]
+    plotted = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario)
+    assert "No target: hardly above the start" in legend_texts(plotted.figure)
+    assert plotted.numbers is not None
+    assert not [name for name in plotted.numbers if name.startswith("To ")]
+
+
+def test_numbers_are_those_of_the_ends(scenario: config.Scenario) -> None:
+    runs = [rounds_of("pause", seed, [1, end], accuracy=[0.1, 0.5]) for seed, end in ((0, 9), (1, 7))]
+    runs.append(rounds_of("random", 0, [1, 4], accuracy=[0.1, 0.1]))
+    numbers = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).numbers
+    assert numbers is not None
+    assert list(numbers) == [
+        *("Selector", "Seeds", "Simulated time (s)", "Test accuracy (%)", "Lowest seed", "Highest seed"),
+        "To 27.0 % (s)",
+    ]
+    # Trailing means of two rounds, 10 and 30; PAUSE ends with its first seed, when the other has 25.
+    first, second = numbers.to_numpy(object).tolist()
+    assert first == ["PAUSE", 2, 7, *map(pytest.approx, (27.5, 25, 30, 8))]
+    assert second[:6] == ["Random", 1, 4, *[pytest.approx(10)] * 3]
+    assert math.isnan(second[6])

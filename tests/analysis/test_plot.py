@@ -1,0 +1,114 @@
+"""Figures of one's own runs: the library's `plot` and ``pausefl plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pausefl
+from pausefl.analysis.figures.kinds import FIGURES
+from pausefl.cli import app
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.selectors import LABELS, SELECTORS
+
+Runs = dict[str, pausefl.Run]
+
+
+def mine(history: pausefl.History, rng: np.random.Generator) -> Any:
+    return history.candidates()[: history.n_selected]
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    """Short runs, most of the small demo: also without training, and of a selector of one's own."""
+    demo = pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 12})
+    small = pausefl.change(demo, {"privacy.epsilon_total": 20.0})
+    linear = pausefl.change(
+        pausefl.load_scenario("bsfl_linear_iid"), {"training.n_rounds": 3, "training.time_horizon_s": None}
+    )
+    return {
+        "pause 0": pausefl.run(demo, "pause", 0),
+        "pause 1": pausefl.run(demo, "pause", 1),
+        "random": pausefl.run(demo, "random", 1),
+        "untrained": pausefl.run(demo, "fedavg", 0, train=False),
+        "unprotected": pausefl.run(demo, "fedavg_no_privacy", 0, train=False),
+        "small": pausefl.run(small, "pause", 0),
+        "mine": pausefl.run(demo, mine, 0),
+        "linear": pausefl.run(linear, "bsfl", 0),
+    }
+
+
+def legend(figure: Any) -> list[str]:
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    return [" ".join(text.replace("\u00a0", " ").split()) for text in texts]
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_kind_of_figure_is_made_of_runs(kind: str, runs: Runs) -> None:
+    figure = pausefl.plot([runs["pause 0"], runs["pause 1"], runs["random"], runs["mine"]], kind)
+    assert figure.axes
+    assert "mine" not in SELECTORS
+    assert "mine" not in LABELS
+
+
+def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> None:
+    names = legend(pausefl.plot([runs["pause 0"], runs["pause 1"], runs["mine"]], "loss_vs_time"))
+    assert sorted(names) == ["Mine, n = 1", "PAUSE", "Thin lines: seeds"]
+    figure = pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_rounds")
+    assert sorted(legend(figure)) == ["PAUSE, epsilon_total = 20", "PAUSE, epsilon_total = 40"]
+    lines = figure.axes[0].get_legend().get_lines()
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
+
+
+def test_a_note_on_the_scale_is_true_of_all_runs_or_left_out(runs: Runs) -> None:
+    def notes(*shown: pausefl.Run) -> str:
+        figure = pausefl.plot(shown, "leakage_vs_rounds")
+        return " ".join(" ".join(text.get_text() for text in figure.texts).split())
+
+    demo = pausefl.run(pausefl.load_scenario("demo_small"), "pause", n_rounds=3)
+    assert "Demo: small data" in notes(demo)
+    assert "Own settings: training.n_rounds = 12" in notes(runs["random"])
+    mixed = notes(demo, runs["linear"])
+    assert "Demo" not in mixed
+    assert "Own settings" not in mixed
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "message"),
+    [
+        (["pause 0", "untrained"], "accuracy_vs_time", r"not trained \(--no-train\): FedAvg with privacy"),
+        (["linear"], "accuracy_vs_time", "regressions, .*Figures of these runs: loss_vs_time, selections"),
+        (["pause 0", "small"], "spending_vs_rounds", "one privacy.epsilon_total, and these have 40.0 or 20"),
+        (["pause 0", "pause 0"], "loss_vs_time", "are the same run"),
+    ],
+)
+def test_what_a_figure_cannot_show_is_said(
+    names: list[str], kind: str | None, message: str, runs: Runs
+) -> None:
+    with pytest.raises(PauseflError, match=message):
+        pausefl.plot([runs[name] for name in names], kind)
+
+
+def test_the_command_writes_what_the_suffix_says(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("pause 0", "untrained"):
+        runs[name].save(tmp_path / name)
+    done = CliRunner().invoke(app, ["plot", "pause 0"])
+    assert done.output == "accuracy_vs_time.png\n"
+    assert (tmp_path / "accuracy_vs_time.png").read_bytes().startswith(b"\x89PNG")
+    # The first that they can have.
+    assert CliRunner().invoke(app, ["plot", "pause 0", "untrained"]).output == "leakage_vs_time.png\n"
+    arguments = ["plot", "pause 0", "untrained", "--figure", "selections", "--out"]
+    for file, content in (("a.pdf", b"%PDF"), ("b/a.svg", b"<?xml"), ("a.tex", rb"\begin{tabular}")):
+        assert CliRunner().invoke(app, [*arguments, file]).output == f"{file}\n"
+        assert (tmp_path / file).read_bytes().startswith(content)
+    with pytest.raises(ConfigError, match=r"'a\.pfd'\. Did you mean 'pdf'\?"):
+        pausefl.plot("pause 0", out="a.pfd")
+    with pytest.raises(PauseflError, match="nowhere is not a finished run"):
+        pausefl.plot(["nowhere"])

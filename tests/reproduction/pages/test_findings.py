@@ -1,0 +1,86 @@
+"""Places of the templates have the numbers of the published runs and studies, computed another way."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pausefl.reproduction.pages.findings import Numbers
+from pausefl.reproduction.pages.published import Published
+
+PUBLISHED = Path(__file__).parents[3] / "results" / "published"
+IID = "benchmark_mnist_iid"
+
+
+@pytest.fixture(scope="module")
+def numbers(published: Published) -> Numbers:
+    return Numbers(published)
+
+
+@pytest.fixture(scope="module")
+def runs() -> pd.DataFrame:
+    return pd.read_csv(PUBLISHED / "studies" / IID / "runs.csv")
+
+
+def test_a_paired_difference_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) -> None:
+    of = runs.set_index(["selector", "seed"])["accuracy"]
+    gaps = 100 * (of["tifl"] - of["pause"])
+    half = 2.262157 * gaps.std() / math.sqrt(10)  # Student's t of nine degrees of freedom
+    ends = (gaps.mean(), gaps.mean() - half, gaps.mean() + half)
+    mean, low, high = (f"{one:+.1f}".replace("-", "−") for one in ends)
+    assert numbers.benchmark_paired(IID, "accuracy", "tifl", "pause") == f"{mean} ({low} to {high})"
+
+
+def test_ratios_and_ranges_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) -> None:
+    spent = {name: one["spent_max"].sum() / 10 for name, one in runs.groupby("selector")}
+    assert numbers.benchmark_ratio(IID, "spent_max", "cs_ucb", "pause") == (
+        f"{spent['cs_ucb'] / spent['pause']:.2f}"
+    )
+    rounds = sorted(runs[runs["selector"] == one]["n_rounds"].mean() for one in ("pause", "bsfl", "genie"))
+    seconds = runs.pivot(index="seed", columns="selector", values="seconds_to_80").fillna(math.inf)
+    earlier = seconds["tifl"] < seconds["random"]
+    assert numbers.benchmark_earlier(IID, "tifl", "random") == f"{earlier.sum()} of 10"
+    asked = numbers.benchmark_range(IID, "n_rounds", "genie", "pause", "bsfl")
+    assert asked == f"{rounds[0]:.0f} to {rounds[-1]:.0f}"
+    as_run = pd.read_parquet(PUBLISHED / "mnist_large_iid_r1_as_run/rounds.parquet")
+    as_run = as_run[(as_run["selector"] == "pause") & (as_run["elapsed_s"] <= 150)]
+    theirs = as_run.groupby("seed")["leakage_max"].last().mean()
+    asked = numbers.spent_as_run(IID, "cs_ucb", "mnist_large_iid_r1_as_run", "pause", 150)
+    assert asked == f"{spent['cs_ucb'] / theirs:.2f}"
+
+
+def test_who_is_most_accurate_at_equal_budget(numbers: Numbers, runs: pd.DataFrame) -> None:
+    """Among selectors that get so far under every seed, do not know latencies and do not choose on noise."""
+    ranked = runs[runs["losses"].isna() & ~runs["selector"].isin(["genie", "fastest"])]
+    means = ranked.groupby("selector")["accuracy_at_4"].apply(
+        lambda one: one.mean() if one.notna().all() else 0.0
+    )
+    first, second, third = numbers.most_accurate_at(IID, 4).split(" %")[:3]
+    best = np.sort(means.to_numpy())[::-1][:3]
+    shown = [float(words.rpartition(" ")[2]) for words in (first, second, third)]
+    assert shown == pytest.approx(100 * best, abs=0.051)
+
+
+def test_a_table_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) -> None:
+    *_, last = numbers.benchmark_table(IID, "pause", "random").splitlines()
+    random = runs[runs["selector"] == "random"]
+    cells = [cell.strip() for cell in last.strip("|").split("|")]
+    rounds = sorted(random["rounds_to_80"].fillna(math.inf))
+    assert cells[:3] == [
+        "Random",
+        f"{(rounds[4] + rounds[5]) / 2:.0f}",
+        f"{random['mean_round_s'].mean():.2f}",
+    ]
+    assert cells[4:6] == [f"{100 * random['accuracy'].mean():.1f}", f"{random['spent_max'].mean():.1f}"]
+
+
+def test_who_chooses_on_noise_is_on_no_front(numbers: Numbers) -> None:
+    for study in (IID, "benchmark_mnist_noniid"):
+        front = numbers.front(study)
+        assert "Oort" not in front
+        assert "rpow-d" not in front
+        assert "Genie" not in front
