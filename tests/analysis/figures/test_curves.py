@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pausefl.analysis.figures import curves, kinds, style
 from pausefl.analysis.figures.kinds import FigureSettings
 from pausefl.errors import PauseflError
+from pausefl.reproduction.figures.authors import of_authors
 from pausefl.selectors import look_of
 from pausefl.settings import scenario as config
 
