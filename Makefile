@@ -81,7 +81,7 @@ docs: .venv/installed ## write config/README.md and config/schemas from the sett
 
 site: .venv/docs ## build these pages, the notebooks and the names of the library as a site, build/site/index.html
 	rm -rf build/site
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet --conf-dir site --doctree-dir build/doctrees \
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet --conf-dir docs/site --doctree-dir build/doctrees \
 		. build/site
 	@echo 'Site: build/site/index.html (open it in a browser)'
 

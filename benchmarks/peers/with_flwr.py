@@ -65,7 +65,7 @@ class User(NumPyClient):
 class Clock(FedAvg):
     """Federated averaging that notes when each round ended."""
 
-    ends: list[float] = []
+    ends: list[float] = []  # noqa: RUF012
 
     def aggregate_fit(self, *arguments: object, **keywords: object) -> object:
         """Average, and note the time."""

@@ -1,7 +1,7 @@
 """What earlier versions wrote is read, and public names keep their signatures.
 
-``earlier/`` has a run and the state of a `pausefl.Picker` of each of two versions, named after their commits. The
-state of a picker comes with the clients that the same version selected next.
+``earlier/`` has a run and the state of a `pausefl.Picker` of each of two versions, named after their
+commits. The state of a picker comes with the clients that the same version selected next.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_a_picker_goes_on_from_the_state_of_an_earlier_version(
 
 
 def test_public_signatures_are_those_of_the_snapshot() -> None:
-    """If they are to change, CHANGELOG.md says so: ``python tests/library/test_earlier_versions.py`` writes them anew."""
+    """If they are to change, CHANGELOG.md says so; this file, run as a script, writes them anew."""
     assert _signatures().splitlines() == SIGNATURES.read_text("utf-8").splitlines()
 
 

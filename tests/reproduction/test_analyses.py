@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Imports a script by name; what it brings to registries is forgotten."""
-    monkeypatch.syspath_prepend(ROOT / "analyses")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks/investigations")
     yield importlib.import_module
     own_parts.forget()
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def draws(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(ROOT / "analyses")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks/investigations")
     return importlib.import_module("authors_draws")
 
 

@@ -84,6 +84,6 @@ def test_only_the_papers_settings_can_call_themselves_the_papers(
     text = (SCENARIOS / "mnist_large_iid_r1.yaml").read_text("utf-8")
     (tmp_path / f"{name}.yaml").write_text(text.replace(old, new), "utf-8")
     with pytest.raises(ConfigError, match=rf"{name}\.yaml: scale = 'paper' .* leave scale out"):
-        load_config(configuration(row(name), scenarios=str(tmp_path)), shipped=SCENARIOS)
+        load_config(configuration(row(name, "pause"), scenarios=str(tmp_path)), shipped=SCENARIOS)
     (tmp_path / "mnist_large_iid_r1.yaml").write_text(text.replace("title: MNIST", "title: Mine"), "utf-8")
-    load_config(configuration(row("mnist_large_iid_r1"), scenarios=str(tmp_path)), shipped=SCENARIOS)
+    load_config(configuration(row("mnist_large_iid_r1", "pause"), scenarios=str(tmp_path)), shipped=SCENARIOS)

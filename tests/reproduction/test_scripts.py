@@ -1,4 +1,4 @@
-"""Every script of `benchmarks/` and `analyses/` starts, so that a change breaks none of them in silence."""
+"""Every script below `benchmarks/` starts, so that a change breaks none of them in silence."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ PARTS = {
 }
 SCRIPTS = [
     name
-    for folder in ("analyses", "benchmarks")
-    for path in sorted((ROOT / folder).rglob("*.py"))
+    for path in sorted((ROOT / "benchmarks").rglob("*.py"))
     if (name := str(path.relative_to(ROOT))) not in PARTS
 ]  # fmt: skip
 
 #: The smallest work of a script: its arguments, and a part of what it prints.
 SMALLEST = {
-    "analyses/aggregate_noise.py": ("demo_small", "aggregate_noise.py: error: "),
-    "analyses/authors_draws.py": ("", "| Random selection | Seeds |"),
-    "analyses/authors_logs.py": ("--seeds 1", "| `cifar10_large_noniid_r1_cnn5_as_run` |"),
-    "analyses/authors_oort.py": ("nowhere", "No module named 'oort'"),
-    "analyses/dead_units.py": ("--data nowhere", "nowhere: no such file"),
-    "analyses/jpeg_copies.py": ("--data nowhere --out nowhere", "nowhere: no such file"),
-    "analyses/official_as_jpeg.py": ("nowhere", "Error: "),
-    "analyses/overlap_penalty.py": ("--rounds 2 --seeds 1", "| cifar10_large_noniid_r2 |"),
-    "analyses/same_rounds.py": ("mnist_large_iid_r1_as_run", "sa_pause_best_gain"),
-    "analyses/update_budget.py": ("", "| L2 norm 0.001 |"),
+    "benchmarks/investigations/aggregate_noise.py": ("demo_small", "aggregate_noise.py: error: "),
+    "benchmarks/investigations/authors_draws.py": ("", "| Random selection | Seeds |"),
+    "benchmarks/investigations/authors_logs.py": ("--seeds 1", "| `cifar10_large_noniid_r1_cnn5_as_run` |"),
+    "benchmarks/investigations/authors_oort.py": ("nowhere", "No module named 'oort'"),
+    "benchmarks/investigations/dead_units.py": ("--data nowhere", "nowhere: no such file"),
+    "benchmarks/investigations/jpeg_copies.py": ("--data nowhere --out nowhere", "nowhere: no such file"),
+    "benchmarks/investigations/official_as_jpeg.py": ("nowhere", "Error: "),
+    "benchmarks/investigations/overlap_penalty.py": ("--rounds 2 --seeds 1", "| cifar10_large_noniid_r2 |"),
+    "benchmarks/investigations/same_rounds.py": ("mnist_large_iid_r1_as_run", "sa_pause_best_gain"),
+    "benchmarks/investigations/update_budget.py": ("", "| L2 norm 0.001 |"),
     "benchmarks/cluster.py": ("", "| scenario | runs |"),
     "benchmarks/gpu.py": (
         "--device cpu --rounds 1 --scenario mnist_large_iid_r1 --selector random",

@@ -81,7 +81,7 @@ def test_derived_strategies_do_what_they_did_but_for_who_is_asked(python: Path) 
 
 @pytest.mark.slow
 def test_the_notebook_shows_that_pause_has_shorter_rounds(python: Path, tmp_path: Path) -> None:
-    cells = json.loads((ROOT / "notebooks/flower_selection.ipynb").read_text("utf-8"))["cells"]
+    cells = json.loads((ROOT / "examples/notebooks/flower_selection.ipynb").read_text("utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     (tmp_path / "notebook.py").write_text(code, encoding="utf-8")
     done = subprocess.run([python, "notebook.py"], cwd=tmp_path, capture_output=True, text=True)

@@ -31,7 +31,7 @@ def test_the_site_is_built_with_its_notebooks_and_loads_nothing_from_other_hosts
     """But for the demo's report, which is not one of its pages."""
     pytest.importorskip("myst_nb", reason="the extra docs is not installed: make .venv/docs")
     site = tmp_path / "site"
-    strict = ["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", str(ROOT / "site")]
+    strict = ["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", str(ROOT / "docs/site")]
     places = ["--doctree-dir", str(tmp_path / "doctrees"), str(ROOT), str(site)]
     command = [sys.executable, "-m", "sphinx", *strict, *places]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

@@ -25,7 +25,8 @@ def write_tables(
 ) -> None:
     """Write ``runs.csv``, with a line for each run, and the tables of some kinds.
 
-    Kinds are those of `pausefl.analysis.figures.kinds.TABLES`. A table of our runs has ``notes`` at its top, in bold.
+    Kinds are those of `pausefl.analysis.figures.kinds.TABLES`. A table of our runs has ``notes`` at its top,
+    in bold.
     """
     summaries, rounds = {key: run.summary for key, run in runs.items()}, rounds_of(runs.values())
     by_run = tables.summarise(rounds, summaries)

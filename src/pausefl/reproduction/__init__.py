@@ -1,1 +1,1 @@
-"""The reproduction of three papers: claims, studies, figures with captions, the report and the workflow's targets."""
+"""The reproduction of three papers: claims, studies, captions, the report, the workflow's targets."""

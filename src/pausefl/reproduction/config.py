@@ -152,7 +152,7 @@ def load_checked(name: str, *folders: Path) -> Scenario:
         theirs = load_scenario(name, shipped) if name in scenario_names(shipped) else None
         if theirs is None or theirs.job_settings() != scenario.job_settings():
             raise ConfigError(
-                f"{file}: scale = 'paper' is for the papers' scenarios with their settings, as they come with the"
-                " workflow; leave scale out, and figures say that the settings are your own"
+                f"{file}: scale = 'paper' is for the papers' scenarios with their settings, as they come"
+                " with the workflow; leave scale out, and figures say that the settings are your own"
             )
     return scenario

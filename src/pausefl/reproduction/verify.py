@@ -1,7 +1,7 @@
 """Replays every published run without training, or trains named ones again.
 
-``python -m pausefl.reproduction.verify`` (``make verify``) reads all published runs, runs the selection of each
-alone, and compares selections, latencies, leakage, rewards, pseudo-regret and ledger: all that does not
+``python -m pausefl.reproduction.verify`` (``make verify``) reads all published runs, runs the selection of
+each alone, and compares selections, latencies, leakage, rewards, pseudo-regret and ledger: all that does not
 depend on accuracies. Selectors that look at updates or losses repeat the selections of the run. Of annealers
 the last digit of an energy decides whether a step is taken; on a processor with other instructions than the
 run's it may therefore select otherwise in a few rounds. No data are read: users' shares have the right sizes.

@@ -6,6 +6,6 @@ import pytest
 
 pytest.register_assert_rewrite("pausefl.testing.contract")  # a failure shows the values
 
-from pausefl.testing.contract import SelectorContract
+from pausefl.testing.contract import SelectorContract  # noqa: E402
 
 __all__ = ["SelectorContract"]

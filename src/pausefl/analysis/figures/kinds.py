@@ -203,8 +203,8 @@ def plot(
     """Plot a figure, or one of a kind, of the rounds that `pausefl.runs.run.rounds_of` returns of a scenario.
 
     Below it are the scale, unless that of the papers, and ``notes``, sentences that warn of the runs
-    (`pausefl.analysis.figures.notes`); above it the scenario's ``title``, if asked for. Values of a ``source``
-    stand beside the curves. `ConfigError` if the kind is
+    (`pausefl.analysis.figures.notes`); above it the scenario's ``title``, if asked for. Values of a
+    ``source`` stand beside the curves. `ConfigError` if the kind is
     unknown, `PauseflError` if no run has anything to plot.
     """
     from pausefl.analysis.figures.notes import scale_note

@@ -152,8 +152,8 @@ def _plot(
 ) -> tuple[Figure, dict[str, Axes]]:
     """Curves in one panel with names, or a panel each; the axes of each selector.
 
-    They have a panel each where values of a ``source`` stand beside them, and where seeds of some end ``apart``. ``more`` are
-    explained after the curves.
+    They have a panel each where values of a ``source`` stand beside them, and where seeds of some end
+    ``apart``. ``more`` are explained after the curves.
     """
     limit, inside, labels = on_time_axis(curves, shown.x_column)
     far = _exploding(inside) if shown.column == "loss" else set()

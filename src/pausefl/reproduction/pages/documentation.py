@@ -1,7 +1,7 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md`` and ``docs/benchmark.md`` from their
-templates, the findings and a reader's questions into ``README.md``, the picture that opens it into
+``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md`` and ``docs/benchmark.md``
+from their templates, the findings and a reader's questions into ``README.md``, the picture that opens it into
 ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers'
 table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
 ``docs/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates of

@@ -152,7 +152,7 @@ class Numbers:
         return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
 
     def counted(self, question: str, source: str) -> str:
-        """An answer to a question of `pausefl.reproduction.report.questions` that is a count: ``27 of 28``."""
+        """An answer to one of the report's questions that is a count: ``27 of 28``."""
         return questions.shown(self.answers[question, source])
 
     def tallied(self, *scenarios: str) -> str:
@@ -217,7 +217,7 @@ class Numbers:
 
     @cached_property
     def knobs(self) -> dict[Any, dict[Any, Any]]:
-        """What `pausefl.reproduction.studies.changes.compare` makes of the published `mnist_knobs`, by knob and value."""
+        """What `changes.compare` makes of the published `mnist_knobs`, by knob and value."""
         return changes.compare(self._curves).set_index(["knob", "value"]).to_dict("index")
 
     @cached_property

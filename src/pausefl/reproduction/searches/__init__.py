@@ -1,1 +1,1 @@
-"""What the papers say of annealing, beside the selectors: neighbours as they list them, and graphs of swaps."""
+"""Annealing as the papers have it: neighbours that are listed, and graphs of swaps."""

@@ -42,7 +42,8 @@ class Study(Settings):
     """One study: settings, a computation and a figure.
 
     A kind is a subclass in a module of its own that has its name; its docstring says what is studied. Its
-    caption, with the place in the papers and the deviations from them, is in `pausefl.reproduction.studies.words`.
+    caption, with the place in the papers and the deviations from them, is in
+    `pausefl.reproduction.studies.words`.
     """
 
     #: What is shown, for headings.

@@ -186,7 +186,7 @@ class Benchmark(SeededStudy):
         return {"runs.csv": pd.DataFrame(rows)}
 
     def measured(self, run: Run) -> dict[str, Any]:
-        """What a run achieved within the time: all that `pausefl.analysis.measures.measure` returns, and more.
+        """What a run achieved within the time: what `pausefl.analysis.measures.measure` returns, and more.
 
         Besides, ``accuracy_over_time``, mean accuracy from chance level at 0 s up to the time;
         ``fairness``, Jain's index of the budget spent over users (of participations without privacy);

@@ -1,10 +1,10 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
-an iteration. Iterations that list all neighbours, as the papers' do (`pausefl.reproduction.searches.listing`), are
-sampled: as many of the first ones as the time allows. More users need slower memory, so the time of any
-algorithm grows faster than the number of its steps: a sort of K numbers, which takes K log K steps, is timed
-next to each selection.
+an iteration. Iterations that list all neighbours, as the papers' do
+(`pausefl.reproduction.searches.listing`), are sampled: as many of the first ones as the time allows. More
+users need slower memory, so the time of any algorithm grows faster than the number of its steps: a sort of K
+numbers, which takes K log K steps, is timed next to each selection.
 """
 
 from __future__ import annotations

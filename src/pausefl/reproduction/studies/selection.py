@@ -53,7 +53,7 @@ class Selection(SeededStudy):
         return {"rounds.parquet": pd.concat(runs, ignore_index=True)}
 
     def plot(self, tables: Tables) -> Plotted:
-        """Largest leakage over users, on axes as in `pausefl.analysis.figures.curves`; and ``summary.csv``."""
+        """Largest leakage over users, on axes as other curves have; and ``summary.csv``."""
         rounds = tables["rounds.parquet"]
         limit, curves, labels = on_time_axis(leakage_bands(rounds, "elapsed_s"))
         figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)

@@ -1,9 +1,9 @@
-"""Captions of studies: a file of words for each kind (`pausefl.reproduction.figures.captions` has the conventions).
+"""Captions of studies: a file of words for each kind. Conventions: `pausefl.reproduction.figures.captions`.
 
-Words may use ``study`` and, of a study with seeds, what `pausefl.reproduction.figures.captions.values_of` returns; and
-the sentences ``lines``, ``runs``, ``simulated`` and ``annealing``. They may set ``place``, where the papers
-have the study, and ``bearing``, the deviations that can bear on it. Nothing that computes or plots imports
-this, so an edit of words reruns the report alone.
+Words may use ``study`` and, of a study with seeds, what `pausefl.reproduction.figures.captions.values_of`
+returns; and the sentences ``lines``, ``runs``, ``simulated`` and ``annealing``. They may set ``place``,
+where the papers have the study, and ``bearing``, the deviations that can bear on it. Nothing that computes
+or plots imports this, so an edit of words reruns the report alone.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ We copied the authors' logs in stretches of some rounds on end. Where accuracy g
 round, the mean of a few rounds is not the mean of all rounds near them. So this compares, of each stretch,
 the rounds that we evaluated: in theirs and in ours. It prints three tables, and needs no data:
 
-    python analyses/same_rounds.py
-    python analyses/same_rounds.py cifar10_large_noniid_r1_as_run    # each stretch
+    python benchmarks/investigations/same_rounds.py
+    python benchmarks/investigations/same_rounds.py cifar10_large_noniid_r1_as_run    # each stretch
 
 The third table is of mini-batches of another size, with which the authors trained PAUSE besides.
 `batches_of_32.csv` has the accuracies of our run with them:
@@ -31,7 +31,7 @@ from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
 MORE = f"Ours less theirs after round {RISEN} (points)"
 #: After this round accuracy hardly rises.
@@ -115,7 +115,7 @@ def batches() -> pd.DataFrame:
     )
     read = pd.read_csv(ROOT / "src/pausefl/reproduction/authors_archive/figures.csv")
     others = read[(read["scenario"] == REPEATED) & (read["selector"] == OTHER)].set_index("round")
-    own = pd.read_csv(ROOT / "analyses" / "batches_of_32.csv", index_col="round")["accuracy"]
+    own = pd.read_csv(ROOT / "benchmarks/investigations" / "batches_of_32.csv", index_col="round")["accuracy"]
     table = pd.concat(
         [theirs, ours, others["accuracy_percent"] / 100, own], axis=1, join="inner"
     ).sort_index()

@@ -4,7 +4,7 @@ Their program draws the users of a round and then the latencies from NumPy's glo
 logs of MNIST. So its draws can be made again: the times of three logs are those of `drawn`, to the last digit
 that was printed. `AuthorsRandom` selects these users in our engine. The script prints a table:
 
-    python analyses/authors_draws.py
+    python benchmarks/investigations/authors_draws.py
 
 `random_on_mnist.csv` has accuracies of our runs besides the published ones: random selection with seeds 100
 to 119, the authors' draws with 100 to 109, and `sa_pause_v1` with two seeds in which random selection falls
@@ -34,7 +34,7 @@ from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
 from pausefl.settings import load_scenario
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCENARIO = "mnist_large_iid_r1_v1_as_run"
 #: The seed of the logs of MNIST.
 SEED = 0
@@ -77,7 +77,9 @@ class AuthorsRandom(Selector):
 
 def more_runs() -> dict[str, pd.DataFrame]:
     """Accuracy in per cent by round and seed of our runs that were not published, by selector."""
-    found = pd.read_csv(ROOT / "analyses/random_on_mnist.csv").assign(percent=lambda of: 100 * of["accuracy"])
+    found = pd.read_csv(ROOT / "benchmarks/investigations/random_on_mnist.csv").assign(
+        percent=lambda of: 100 * of["accuracy"]
+    )
     return {
         str(name): own.pivot(index="round", columns="seed", values="percent")
         for name, own in found.groupby("selector")

@@ -3,16 +3,16 @@
 A round adds to each protected coordinate of the model the weighted mean of its users' noise. Selections and
 budgets are replayed from the runs, and data sizes sampled again, so that no data set is needed:
 
-    python analyses/aggregate_noise.py cifar10_small_noniid_r1
+    python benchmarks/investigations/aggregate_noise.py cifar10_small_noniid_r1
 
 Groups of runs of several scenarios by their noise, and how far their accuracy fell:
 
-    python analyses/aggregate_noise.py --groups cifar10_small_iid_r1 cifar10_small_noniid_r1
+    python benchmarks/investigations/aggregate_noise.py --groups cifar10_small_iid_r1 cifar10_small_noniid_r1
 
 Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not. Nothing
 that PAUSE looks at is learned, so its noise is known without training, for any number of draws of the sizes:
 
-    python analyses/aggregate_noise.py cifar10_small_noniid_r1_as_run_dirichlet --simulate 500
+    python aggregate_noise.py --simulate 500 cifar10_small_noniid_r1_as_run_dirichlet
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
 
 #: Limits of the groups of runs in tables of noise.

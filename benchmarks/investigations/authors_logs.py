@@ -3,7 +3,7 @@
 Prints the mean simulated rounds of the logs beside ours in the scenarios ``…_as_run``, and what differs from
 the scenarios as written:
 
-    python analyses/authors_logs.py
+    python benchmarks/investigations/authors_logs.py
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.dotted_keys import with_values
 
-SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "config" / "scenarios"
 
 #: Rounds of a run of which there is no log, and of all runs of the table of changes.
 N_ROUNDS = 300

@@ -2,9 +2,9 @@
 
 It needs a clone of https://github.com/oritalp/PAUSE, branch main; none of their code is kept here.
 
-    python analyses/authors_code.py program --authors CLONE --data-root data/raw
-    python analyses/authors_code.py program --authors CLONE --data-root data/raw --selector random --private
-    python analyses/authors_code.py networks --authors CLONE --data-root data/raw --cifar10-folder cifar10
+    python authors_code.py program --authors CLONE --data-root data/raw
+    python authors_code.py program --authors CLONE --data-root data/raw --selector random --private
+    python authors_code.py networks --authors CLONE --data-root data/raw --cifar10-folder cifar10
 
 ``program`` runs their ``main.py`` for one selector of their test 1 or 2. Their seeds, partition, order of
 mini-batches, selection and draws of noise stay; the four functions that train, aggregate and evaluate

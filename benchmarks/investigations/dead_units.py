@@ -3,7 +3,7 @@
 A unit is dead if it is zero for every image of the test split. Trains with one selector on prepared data, and
 prints a row for some rounds:
 
-    python analyses/dead_units.py --data data/prepared/mnist.npz --rounds 40
+    python benchmarks/investigations/dead_units.py --data data/prepared/mnist.npz --rounds 40
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Makes a folder of JPEG files from the official CIFAR-10, as the published runs were trained on.
 
-``python analyses/official_as_jpeg.py data/raw`` reads the official batches in that folder, compares their
-checksums, and writes ``data/raw/cifar10/SPLIT/CLASS/NNNN.jpg``. The images of a class are numbered in the
-order of the batches. Then it prepares the data set from the folder, and compares its digest with that of
-published runs.
+``python benchmarks/investigations/official_as_jpeg.py data/raw`` reads the official batches in that folder,
+compares their checksums, and writes ``data/raw/cifar10/SPLIT/CLASS/NNNN.jpg``. The images of a class are
+numbered in the order of the batches. Then it prepares the data set from the folder, and compares its digest
+with that of published runs.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 The scenario is ``mnist_large_iid_r1_update``, with other bounds on the update and with Gaussian noise. The
 table is that of ``update_budget.csv``, beside this script:
 
-    python analyses/update_budget.py
+    python benchmarks/investigations/update_budget.py
 
 Runs that the file lacks are made and added to it, about 10 seconds each. They need MNIST (``MNIST/raw`` in
 the data root). Seeds 100 to 102 are those of no published run:
 
-    python analyses/update_budget.py --run --data-root data/raw
+    python benchmarks/investigations/update_budget.py --run --data-root data/raw
 
 Noise is one of
 

@@ -1,7 +1,7 @@
 """Beside the selector that Oort's authors released: whom it selects, and how its pacer moves.
 
     git clone https://github.com/SymbioticLab/Oort DIR && git -C DIR checkout 05a3aa1
-    python analyses/authors_oort.py DIR
+    python benchmarks/investigations/authors_oort.py DIR
 
 Both are told the same reports of a game of 24 clients, five a round, whose losses grow fivefold in round 31.
 In each round after everyone has taken part, either selects on many random streams. Printed is the largest

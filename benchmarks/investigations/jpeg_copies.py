@@ -5,7 +5,7 @@ points. A second encoding costs less (1.0 points where the first costs 2.3), sin
 gone by then: this underestimates. Each image moves by four pixels first, so that JPEG's blocks of 8 x 8
 pixels lie elsewhere. Both sets then train the same job:
 
-    python analyses/jpeg_copies.py --data data/prepared/cifar10.npz --out again.npz
+    python benchmarks/investigations/jpeg_copies.py --data data/prepared/cifar10.npz --out again.npz
     pausefl run --scenario cifar10_small_authors --selector fedavg_no_privacy --rounds 100 \
         --data again.npz --out results/mine/again
 """

@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinxcontrib.mermaid import mermaid
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GRAPHS = ROOT / "build" / "rules"
 REPORT = ROOT / "results" / "report" / "demo.html"
 
@@ -36,14 +36,14 @@ extensions = [
 root_doc = "README"
 include_patterns = [
     "*.md",
-    "analyses/README.md",
+    "benchmarks/investigations/README.md",
     "benchmarks/README.md",
     "config/README.md",
     "data/raw/README.md",
     "docs/*.md",
-    "notebooks/*.ipynb",
+    "examples/notebooks/*.ipynb",
     "results/published/README.md",
-    "site/*.md",
+    "docs/site/*.md",
     "src/pausefl/reproduction/authors_archive/README.md",
 ]
 exclude_patterns = [".*", "build", "data/p*", "data/raw/[!R]*", "results/[!p]*", "src/pausefl/[cd]*", "tests"]
@@ -53,7 +53,7 @@ myst_heading_anchors = 4
 
 # Notebooks are stored without outputs, and run here, but for one that needs Flower.
 nb_execution_mode = "cache"
-nb_execution_excludepatterns = ["notebooks/flower_*"]
+nb_execution_excludepatterns = ["examples/notebooks/flower_*"]
 nb_execution_cache_path = str(ROOT / "build" / "notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
@@ -83,11 +83,11 @@ CLOSE = '%%{init: {"flowchart": {"nodeSpacing": 8, "rankSpacing": 24, "padding":
 
 #: What docs/README.md does not list: pages of the site alone, and of folders.
 OTHERS = {
-    "Reference": ["/site/api", "/site/rules", "/CHANGELOG"],
+    "Reference": ["/docs/site/api", "/docs/site/rules", "/CHANGELOG"],
     "Folders": [
         "/results/published/README",
         "/src/pausefl/reproduction/authors_archive/README",
-        "/analyses/README",
+        "/benchmarks/investigations/README",
         "/benchmarks/README",
     ],
 }
@@ -113,7 +113,7 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def draw_rules(app: Sphinx) -> None:
-    """Ask Snakemake for the graphs of site/rules.md; without colours, and without the target."""
+    """Ask Snakemake for the graphs of docs/site/rules.md; without colours, and without the target."""
     GRAPHS.mkdir(parents=True, exist_ok=True)
     for configuration, target in (("demo", "demo"), ("config", "all"), ("published", "all")):
         options = ["--rulegraph", "mermaid-js", "--configfile", f"config/{configuration}.yaml", "--", target]

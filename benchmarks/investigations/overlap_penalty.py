@@ -2,7 +2,7 @@
 
 Simulates the scenarios under R2 with exact search, without training, for several penalties and seeds:
 
-    python analyses/overlap_penalty.py
+    python benchmarks/investigations/overlap_penalty.py
 """
 
 from __future__ import annotations
