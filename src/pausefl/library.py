@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,7 +164,7 @@ def run(
         Called after each round with its row of `Run.rounds`, for programs that show runs (docs/library.md).
         ``accuracy`` and ``loss`` are NaN in rounds without evaluation, and not there without training.
     progress
-        Whether a terminal or a notebook shows a bar while it runs; there is none elsewhere.
+        Whether a terminal shows a bar while it runs; there is none elsewhere.
 
     Raises
     ------
@@ -201,11 +201,10 @@ def run(
             watcher.note(given)
 
         try:
-            with _shown(watcher, f"{scenario.name} {job_name} seed {job.seed}", progress) as draw:
+            with _followed(watcher, f"{scenario.name} {job_name} seed {job.seed}", progress):
 
                 def after_round(t: int) -> None:
                     watcher(t)
-                    draw()
                     on_round(t)
                     on_row(dict(rows[-1]))
 
@@ -221,27 +220,19 @@ def run(
 
 
 @contextmanager
-def _shown(watcher: Watcher, label: str, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Show how far a job is, where anybody can see it; what it yields is to be called after each round.
-
-    Of several processes, only the first one shows a bar.
-    """
+def _followed(watcher: Watcher, label: str, wanted: bool) -> Iterator[None]:
+    """Show on a terminal how far a job is; of several processes, only the first one does."""
     if not wanted or multiprocessing.parent_process() is not None:
-        yield lambda: None
+        yield
         return
     from rich.console import Console
 
-    from pausefl.progress import bar, notebook_bar
+    from pausefl.progress import bar
 
     console = Console(stderr=True)
-    if console.is_jupyter:
-        with notebook_bar(lambda: (watcher.share, f"{label}: {watcher.brief()}")) as draw:
-            yield draw
-    elif console.is_terminal:
-        with bar(console, lambda: (watcher.share, f"{watcher.brief()}\n{label}")):
-            yield lambda: None
-    else:
-        yield lambda: None
+    shown = bar(console, lambda: (watcher.share, f"{watcher.brief()}\n{label}"))
+    with shown if console.is_terminal and not console.is_jupyter else nullcontext():
+        yield
 
 
 def read_run(folder: str | os.PathLike[str]) -> Run:

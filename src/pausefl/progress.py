@@ -1,13 +1,10 @@
-"""Times in words, and a bar on a terminal or in a notebook, for whatever takes long."""
+"""Times in words, and a bar on a terminal, for whatever takes long."""
 
 from __future__ import annotations
 
-import html
-import importlib
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,30 +65,3 @@ def bar(console: Console, state: Callable[[], tuple[float, str]]) -> Iterator[No
 
     with Live(get_renderable=drawn, console=console, refresh_per_second=2, transient=True):
         yield
-
-
-@contextmanager
-def notebook_bar(state: Callable[[], tuple[float, str]]) -> Iterator[Callable[[], None]]:
-    """Show a bar below a cell of a notebook until the block ends, and then nothing.
-
-    What it yields draws the bar anew, at most twice a second; ``state`` as in `bar`. Rich would need the
-    package ipywidgets for that.
-    """
-    shown: Any = importlib.import_module("IPython.display")
-
-    def drawn() -> Any:
-        share, text = state()
-        return shown.HTML(f'<progress max="1" value="{share:.3f}"></progress> {html.escape(text)}')
-
-    handle, last = shown.display(drawn(), display_id=True), time.monotonic()
-
-    def draw() -> None:
-        nonlocal last
-        if time.monotonic() - last >= 0.5:
-            last = time.monotonic()
-            handle.update(drawn())
-
-    try:
-        yield draw
-    finally:
-        handle.update(shown.HTML(""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 #: How LaTeX writes what tables have.
@@ -20,8 +19,8 @@ _SIGNS |= {
 }
 _SIGNS |= {"✗": r"$\times$", "–": "--", "−": "$-$", "\u00a0": "~"}
 _RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
-#: Most rows of a table that stays on one page, and letters of a title that every column has room for.
-_PAGE, _NARROW = 45, 9
+#: Most rows of a table that stays on one page.
+_PAGE = 45
 
 _RULES = {"l": ":--", "r": "--:"}
 
@@ -54,21 +53,14 @@ def to_latex(page: str) -> str:
 
 
 def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """A table for LaTeX with the package booktabs; of many rows with longtable, over several pages.
+    """A table for LaTeX with the packages booktabs and longtable (`pandas.DataFrame.to_latex`).
 
-    Titles and cells are text with code and bold of Markdown. Titles that are wider than their column have
-    several lines. ``align`` has a letter a column.
+    Titles and cells are text with code and bold of Markdown. ``align`` has a letter a column.
     """
-    titles = [
-        _stacked(title, max(_NARROW, *map(len, cells)), side)
-        for side, title, *cells in zip(align, head, *rows, strict=True)
-    ]
-    top, *body = (f"{' & '.join(row)} \\\\" for row in [titles, *(map(_latex, row) for row in rows)])
-    if len(body) > _PAGE:
-        kind, lines = "longtable", [r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot", *body]
-    else:
-        kind, lines = "tabular", [r"\midrule", *body, r"\bottomrule"]
-    return "\n".join([f"\\begin{{{kind}}}{{{align}}}", r"\toprule", top, *lines, f"\\end{{{kind}}}", ""])
+    from pandas import DataFrame
+
+    frame = DataFrame([list(map(_latex, row)) for row in rows], columns=list(map(_latex, head)))
+    return frame.to_latex(index=False, column_format=align, longtable=len(rows) > _PAGE)
 
 
 def number(value: float, form: str) -> str:
@@ -89,15 +81,6 @@ def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
         "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
         for row in rows
     ]
-
-
-def _stacked(title: str, width: int, side: str) -> str:
-    """A title for LaTeX in lines of a width, if its words allow it; names of code break at underscores."""
-    if len(title) <= width:
-        return _latex(title)
-    lines = textwrap.wrap(title.replace("_", "_ "), width, break_long_words=False)
-    stack = r"\\".join(_latex(line.replace("_ ", "_")) for line in lines)
-    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stack}\end{{tabular}}"
 
 
 def _latex(text: str) -> str:

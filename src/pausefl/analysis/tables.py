@@ -11,8 +11,9 @@ import pandas as pd
 
 from pausefl.analysis import markdown
 from pausefl.analysis.outcomes import TARGET_SHARE, WINDOW, outcomes
+from pausefl.columns import ROUNDS
 from pausefl.errors import PauseflError
-from pausefl.runs.run import rounds_made
+from pausefl.runs.run import KEY, rounds_made
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 
@@ -30,6 +31,9 @@ _AVERAGED = (
     "peak_memory_mb",
 )
 
+#: Columns of rounds whose last values have a column of their own.
+_TITLED = [name for name, column in ROUNDS.items() if column.title]
+
 
 def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]) -> pd.DataFrame:
     """One row a run of `pausefl.runs.run.rounds_of`, and their summaries.
@@ -41,7 +45,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]
         ``selection_ms_per_round``, ``wall_s`` and ``peak_memory_mb`` (1 MB = 10^6 bytes); ``diverged_round``
         (missing if the run did not diverge).
     """
-    rows = []
+    rows, ends = [], rounds.groupby(KEY)[_TITLED].last()
     for run, outcome in outcomes(rounds).items():
         summary = summaries[run]
         timings = summary["timings_s"]
@@ -51,6 +55,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]
             "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
             "diverged_round": summary["diverged_round"],
         }
+        costs |= {name: ends.loc[run, name] for name in _TITLED}
         rows.append(run._asdict() | outcome | costs)
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
 
@@ -81,7 +86,7 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
             "target_accuracy": runs["target_accuracy"].iloc[0],
             "seconds_reached_mean": runs["seconds_to_target"].mean(),
         }
-        for column in filter(runs.columns.__contains__, _AVERAGED):
+        for column in filter(runs.columns.__contains__, (*_AVERAGED, *_TITLED)):
             values = runs[column].to_numpy(dtype=np.float64)
             row[f"{column}_mean"] = float(np.mean(values))
             finite = len(values) > 1 and bool(np.isfinite(values).all())
@@ -116,6 +121,7 @@ def to_markdown(
             "Time to target (s)": time_to_target(row),
             "Mean round (s)": mean_sd(row, "mean_round_s", 3),
             f"Largest budget spent (ε per {protected})": mean_sd(row, "leakage_max", 2),
+            **{ROUNDS[name].title: mean_sd(row, name, ROUNDS[name].digits) for name in _TITLED},
             "Selection (ms a round)": mean_sd(row, "selection_ms_per_round", 2),
             "Wall time (s)": mean_sd(row, "wall_s", 0),
             "Peak memory (MB)": mean_sd(row, "peak_memory_mb", 0),

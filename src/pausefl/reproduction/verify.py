@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from pausefl.analysis.differences import difference, first_differences
 from pausefl.bandit.history import History
+from pausefl.columns import ALONE, TRAINED
 from pausefl.data.dataset import Dataset
 from pausefl.data.sources import SOURCES
 from pausefl.errors import PauseflError
@@ -38,7 +39,7 @@ from pausefl.files import path_of
 from pausefl.plugins import arguments
 from pausefl.provenance import hardware, versions
 from pausefl.runs.collected import FILES, Collected, Key, read_run
-from pausefl.runs.run import ROUND_COLUMNS, TRAINED_COLUMNS, read_folder
+from pausefl.runs.run import read_folder
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
 from pausefl.settings.dotted_keys import differing
@@ -88,7 +89,7 @@ def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str
     run = runs.run(key)
     if differing(as_of_today(run.summary), scenario.job_settings(run.selector)):
         return "settings differ from the scenario's of today, so it was not replayed"
-    columns = list(ROUND_COLUMNS)
+    columns = [name for name in ALONE if name in run.rounds]
 
     def differ(otherwise: list[int] | None = None) -> str:
         alone = replayed(scenario, *key, run.summary["n_rounds"], run.rounds, otherwise)
@@ -200,7 +201,7 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
         again = read_folder(Path(folder))
     same = rounds.iloc[: len(again.rounds)].reset_index(drop=True)
     if len(same) < len(rounds):  # of fewer rounds the last is evaluated, whatever its number
-        left = [name for name in TRAINED_COLUMNS if name in same and math.isnan(same[name].iloc[-1])]
+        left = [name for name in TRAINED if name in same and math.isnan(same[name].iloc[-1])]
         again.rounds.loc[same.index[-1], left] = math.nan
     found = [_apart(again.rounds, same)]
     if len(again.rounds) == len(rounds):

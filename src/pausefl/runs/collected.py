@@ -16,11 +16,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pausefl.columns import ROUNDS, TRAINED
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, path_of, remedy, replacing
 from pausefl.plugins import as_folder, from_folder
 from pausefl.runs.reading import read_json, read_table
-from pausefl.runs.run import RUN_FILES, TABLES, TRAINED_COLUMNS, Run, checked, read_folder
+from pausefl.runs.run import RUN_FILES, TABLES, Run, checked, read_folder
 from pausefl.runs.run_id import RunId
 
 #: The file with a summary a line, and all files of a scenario.
@@ -92,8 +93,13 @@ class Collected:
                     )
             tables.append(rows[key].copy())
         summary = deepcopy(known[key])
-        if not summary.get("trained"):
-            tables[0] = tables[0].drop(columns=list(TRAINED_COLUMNS), errors="ignore")
+        lacks = [] if summary.get("trained") else list(TRAINED)
+        lacks += [
+            name
+            for name, one in ROUNDS.items()
+            if one.since and name in tables[0] and tables[0][name].isna().all()
+        ]
+        tables[0] = tables[0].drop(columns=lacks, errors="ignore")  # which other runs have
         path = run_folder(self.folder.parent, RunId(self.folder.name, *key))
         files = {name: self.folder / name for name in TABLES} | {"summary.json": self.folder / LINES}
         rounds, ledger = tables

@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from pausefl import hashing
-from pausefl.errors import DataError, PauseflError
+from pausefl.columns import ALONE, ROUNDS
+from pausefl.errors import PauseflError
 from pausefl.files import check_writable, path_of, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run_id import RunId
 from pausefl.selectors.settings import CONSTANT_KEYS
-from pausefl.settings import NetworkSettings, Scenario
+from pausefl.settings import Scenario
 from pausefl.settings.dotted_keys import differing, flattened
 from pausefl.settings.scenario import as_of_today
-from pausefl.streams import Streams
 from pausefl.training.settings import MOST_ROUNDS
 
 #: Tables of a run.
@@ -32,18 +32,6 @@ RUN_FILES = (*TABLES, "summary.json")
 
 #: Columns that identify a run.
 KEY = ["scenario", "selector", "seed"]
-#: Columns of rounds that every run has, and those that only trained runs have.
-ROUND_COLUMNS = (
-    "round",
-    "selection",
-    "latency_s",
-    "elapsed_s",
-    "leakage_max",
-    "leakage_mean",
-    "reward",
-    "pseudo_regret",
-)
-TRAINED_COLUMNS = ("train_loss", "accuracy", "loss")
 
 _SUMMARY_KEYS = (*KEY, "n_rounds", "trained", "timings_s", "peak_memory_bytes", "diverged_round")
 
@@ -144,12 +132,12 @@ def checked(run: Run, files: Mapping[str, Path]) -> Run:
     """A run whose three parts are of one run, as far as they tell; ``files`` are those of `RUN_FILES`.
 
     Checked are the columns, the number of rounds, the digests of the tables (runs of earlier versions have
-    none), whether anything was trained, who took part how often and what that leaked, the time of the first
-    round, which the seed determines, and where a time horizon ended the run. `PauseflError` if one is wrong.
+    none), whether anything was trained, who took part how often and what that leaked, and where a time
+    horizon ended the run. `PauseflError` if one is wrong.
     """
     summary, rounds = run.summary, run.rounds
     _check_keys(files["summary.json"], summary, _SUMMARY_KEYS)
-    _check_keys(files["rounds.parquet"], rounds, ROUND_COLUMNS)
+    _check_keys(files["rounds.parquet"], rounds, [name for name in ALONE if not ROUNDS[name].since])
     _check_keys(files["ledger.parquet"], run.ledger, ("user", "participations", "epsilon_coordinate"))
     n_rounds = rounds_made(summary)
     for key, value in (("n_rounds", summary["n_rounds"]), ("rounds_made", n_rounds)):
@@ -185,8 +173,6 @@ def _disagreement(run: Run) -> str:
         problem = "rounds.parquet and ledger.parquet differ in who took part how often"
     elif not np.isclose(rounds["leakage_max"].iloc[-1], ledger["epsilon_coordinate"].max(), rtol=1e-9):
         problem = "rounds.parquet and ledger.parquet differ in the largest budget spent"
-    elif not _of_this_seed(rounds, summary):
-        problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
     elif not _ends_rightly(rounds, summary):
         problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
     else:
@@ -194,26 +180,6 @@ def _disagreement(run: Run) -> str:
         other = [name for name, one in tables if written.get(name, of := hashing.of_table(one)) != of]
         problem = f"{' and '.join(other)} differ from what summary.json was written with" if other else ""
     return problem and f"files of different runs: {problem}"
-
-
-def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
-    """Whether the first round's time is that of its slowest user, as seed and network have it."""
-    network = NetworkSettings.read(summary["scenario"]["network"], "summary.json")
-    users, time = rounds["selection"].iloc[0], float(rounds["latency_s"].iloc[0])
-    if not len(users):
-        return time == 0
-    streams = Streams(summary["seed"])
-    try:
-        latency = network.make_latency().sample(streams, 1)
-    except DataError:  # its file of latencies is not here
-        return True
-    failed = network.make_failures().sample(streams, 1)
-    slowest = float(np.where(failed, network.round_latency_max or np.nan, latency)[users].max())
-    # R2 adds time for users of the same cluster; what a reward of one's own adds, its code alone knows.
-    reward = summary["scenario"]["reward"]
-    delay = math.inf if ":" in reward["name"] else reward.get("overlap_latency") or 0.0
-    longest = min(slowest, network.round_latency_max or math.inf)
-    return longest * (1 - 1e-6) <= time <= longest * (1 + 1e-6) + delay * len(users)
 
 
 def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
@@ -254,12 +220,12 @@ def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:
 
 
 def joined(runs: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
-    """Rounds of several runs, each with at least `ROUND_COLUMNS`, one below the other.
+    """Rounds of several runs, each with at least `columns.ALONE`, one below the other.
 
     Returns
     -------
     pandas.DataFrame
-        One row a round: ``scenario``, ``selector``, ``seed``, `ROUND_COLUMNS` and `TRAINED_COLUMNS`, in the
+        One row a round: ``scenario``, ``selector``, ``seed``, the columns of `columns.ROUNDS`, in the
         order of ``runs``. Selections are int64 arrays of user ids, times are simulated seconds, leakage is
         the epsilon of what the mechanism protects (a coordinate or the update), accuracy is in [0, 1]. NaN
         where a quantity was not computed.
@@ -267,9 +233,8 @@ def joined(runs: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
     names, tables = zip(*runs, strict=True)
     lengths = [len(table) for table in tables]
     columns: dict[str, Any] = {key: np.repeat([getattr(name, key) for name in names], lengths) for key in KEY}
-    kinds: dict[str, type] = {"round": np.int64, "selection": object}
-    for name in (*ROUND_COLUMNS, *TRAINED_COLUMNS):
-        kind = kinds.get(name, np.float64)
+    for name, column in ROUNDS.items():
+        kind = object if column.type == "list" else np.dtype(column.type)
         parts = [
             table[name].to_numpy(kind) if name in table else np.full(len(table), np.nan) for table in tables
         ]

@@ -15,6 +15,7 @@ from scenarios import changed
 from torch.nn import functional
 
 from pausefl.bandit.history import Feedback
+from pausefl.columns import ALONE as COLUMNS
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Result, Simulation
@@ -26,7 +27,6 @@ from pausefl.privacy import (
     Protection,
     SimulatedSampler,
 )
-from pausefl.runs.run import ROUND_COLUMNS
 from pausefl.selectors import SELECTORS
 from pausefl.settings import ModelSettings, Scenario
 from pausefl.streams import Streams
@@ -49,7 +49,7 @@ KINDS = sorted(
 )
 PRIVATE = [name for name in KINDS if SELECTORS[name].private]
 WITHOUT_TRAINING = [name for name in KINDS if name not in NEEDS_TRAINING]
-ALONE = list(ROUND_COLUMNS)
+ALONE = list(COLUMNS)
 Build = Callable[..., Simulation]
 Simulate = Callable[..., Result]
 

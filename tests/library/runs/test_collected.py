@@ -149,7 +149,6 @@ def edited(folder: Path, change: Callable[[dict[str, dict[str, Any]]], None]) ->
     [
         lambda lines: lines["pause"].update(n_rounds=7),
         lambda lines: lines["pause"].pop("timings_s"),
-        lambda lines: lines["pause"]["scenario"]["network"].update(latency_std=9.0),
         lambda lines: (lines["pause"].update(selector="random"), lines["random"].update(selector="pause")),
         lambda lines: lines["pause"]["digests"].update({ROUNDS: "0" * 64}),
     ],

@@ -18,8 +18,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from pausefl import columns
 from pausefl.analysis import markdown
 from pausefl.analysis.figures.style import save
+from pausefl.columns import Column
 from pausefl.reproduction import authors_archive
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED
 from pausefl.reproduction.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
@@ -179,6 +181,15 @@ def drift_table(found: pd.DataFrame) -> str:
     return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
 
 
+def columns_table(record: Mapping[str, Column]) -> str:
+    """The columns of a table that a run leaves."""
+    rows = [
+        [f"`{name}`", one.type, one.unit + " (trained runs)" * one.trained, one.meaning]
+        for name, one in record.items()
+    ]
+    return markdown.table(["Column", "Type", "Unit", "Meaning"], rows)
+
+
 def filled(path: Path, texts: Mapping[str, str]) -> str:
     """The text of a page, with each text between the marks of its name."""
     page = path.read_text("utf-8")
@@ -198,6 +209,7 @@ def pages(published: Published) -> dict[Path, str]:
         "docs/artifact.md": {"claims": claims_table(published)},
         "README.md": {"findings": render("readme.md.jinja", made, templates)},
         "docs/verdicts.md": verdicts(published),
+        "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
         "docs/world.md": {"drift": drift_table(made.drift)},
         "docs/authors.md": {
