@@ -10,7 +10,6 @@ from pausefl.errors import PauseflError
 from pausefl.analysis.figures.kinds import FIGURES
 from pausefl.plugins import from_folder
 from pausefl.provenance import code_hash, job_code
-from pausefl.reproduction.report import questions
 from pausefl.schema.yaml import typed
 from pausefl.settings import home, read_yaml
 from pausefl.reproduction.targets import checks, plan, report_parts, targets

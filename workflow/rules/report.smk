@@ -18,21 +18,17 @@ rule claims:
 
 
 rule overview:
-    """six figures of PAUSE v2 at a glance, their curves, and a reader's first questions"""
+    """six figures of PAUSE v2 at a glance, and their curves"""
     input:
         collected(*targets.overview_scenarios(W)),
-        curves=local_if_published(targets.overview_studies(W)),
     output:
         multiext("results/figures/overview", ".pdf", ".json"),
-        "results/tables/questions.csv",
         charts="results/tables/charts.json",
         png=report("results/figures/overview.png", caption="../report/caption.rst", category="Overview"),
-        text=report("results/tables/questions.md", caption="../report/caption.rst", category="Overview"),
     log:
         "results/logs/overview.log",
     params:
         shown=[runs_shown(name) for name in targets.overview_scenarios(W)],
-        logged=questions.logged(*W.folders),
         code=code_of("overview"),
     script:
         "../scripts/overview.py"

@@ -20,10 +20,10 @@ def root_of(folder):
 
 
 with logged(snakemake.log[0]):
-    claims = Claims.read({"claims": params.tested["claims"]}, "claims").claims
+    document = Claims.read({key: params.tested[key] for key in ("claims", "headlines")}, "claims")
     records = Records.of(params.tested, root_of(params.runs_folder), root_of(params.studies_folder))
-    judged = judge_claims(claims, records, scale)
+    judged = judge_claims(document.claims, records, scale)
     with replacing(*map(Path, snakemake.output)) as (as_json, as_text):
-        as_json.write_text(formats.to_json(judged, scale, params.code), encoding="utf-8")
+        as_json.write_text(formats.to_json(judged, scale, params.code, document.headlines), encoding="utf-8")
         text = f"Runs at scale **{scale}**: {formats.summary_line(judged)}.\n\n{formats.to_markdown(judged)}"
         as_text.write_text(text, encoding="utf-8")

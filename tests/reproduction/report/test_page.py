@@ -21,7 +21,6 @@ from pausefl.reproduction.claims.comparison_result import Comparison
 from pausefl.reproduction.claims.formats import to_json
 from pausefl.reproduction.claims.verdicts import verdict_on
 from pausefl.reproduction.figures.captions import Caption
-from pausefl.reproduction.report import questions
 from pausefl.reproduction.report.page import render
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.reproduction.report.sections import sections_of
@@ -172,12 +171,7 @@ def test_the_first_sentence_names_who_is_first_only_where_somebody_learns(write:
 
 def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:
     """A page with one chart."""
-    shown = [
-        picture(tmp_path / "overview.png"),
-        *(str(tmp_path / f"questions.{end}") for end in ("csv", "md")),
-    ]
-    questions.answers({}, {}, {}).to_csv(shown[1])
-    Path(shown[2]).write_text("| Question |\n| - |\n", "utf-8")
+    shown = [picture(tmp_path / "overview.png")]
     return page_of(overview=[*shown, as_json(tmp_path / "charts.json", [chart])])
 
 

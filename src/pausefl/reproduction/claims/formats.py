@@ -14,16 +14,20 @@ from pausefl.analysis import markdown
 from pausefl.analysis.intervals import CONFIDENCE
 from pausefl.analysis.statistics import NOT_RUN
 from pausefl.reproduction.claims.comparison_result import Comparison, joined
-from pausefl.reproduction.claims.load import Check, Claim
+from pausefl.reproduction.claims.headlines import answers
+from pausefl.reproduction.claims.load import Check, Claim, Headline
 from pausefl.reproduction.claims.verdicts import FINDINGS, Verdict
 from pausefl.reproduction.claims.words import describe
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
 
 
-def to_json(verdicts: Sequence[Verdict], scale: str, code_hash: str) -> str:
+def to_json(
+    verdicts: Sequence[Verdict], scale: str, code_hash: str, headlines: Iterable[Headline] = ()
+) -> str:
     """Everything, for programs; null for NaN and infinite numbers.
 
     A claim has the keys of its reading as written, and under ``as_run`` those of the other one, or null.
+    What `headlines.answers` returns comes first.
     """
     claims = [
         claim.model_dump(include={"id", "sentence", "place", "note", "rests_on"})
@@ -31,7 +35,8 @@ def to_json(verdicts: Sequence[Verdict], scale: str, code_hash: str) -> str:
         | {"as_run": _plain(run, scale) if run else None}
         for claim, written, run in side_by_side(verdicts)
     ]
-    document = {"scale": scale, "confidence": CONFIDENCE, "code_hash": code_hash, "claims": claims}
+    document = {"scale": scale, "confidence": CONFIDENCE, "code_hash": code_hash}
+    document |= {"headlines": answers(headlines, verdicts), "claims": claims}
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -15,9 +15,11 @@ from pausefl.reproduction.claims.base import RUN, ClaimTest, readings
 from pausefl.reproduction.claims.comparison_result import Comparison
 from pausefl.reproduction.claims.on_runs import RunTests
 from pausefl.reproduction.claims.on_studies import StudyTests
+from pausefl.reproduction.claims.records import ANNEALERS
 from pausefl.schema.base import Settings, shortened
 from pausefl.schema.types import Distinct, Items, Several, Text
 from pausefl.schema.yaml import read_yaml
+from pausefl.selectors import LABELS
 from pausefl.settings.load import load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import SCALES, Scenario, SelectorName
 
@@ -95,6 +97,35 @@ class Claim(Statement):
     """How it is tested."""
 
 
+class Headline(Settings):
+    """A question of a reader that a comparison of a claim answers; it opens the report and the pages."""
+
+    question: Text
+    """What a reader asks."""
+    claim: Text
+    """Claim whose comparison answers it."""
+    scenario: Text
+    """Scenario as written that is compared; as run its name ends in `_as_run`."""
+    topic: Text
+    """What is compared, as the comparison says it."""
+    selector: SelectorName
+    """Selector that the question is about; the annealers of the authors' logs stand for `sa_pause`."""
+    against: SelectorName
+    """Selector that it is compared with."""
+    where: Text
+    """Scenario in words."""
+
+    @property
+    def who(self) -> str:
+        """The two selectors in words."""
+        return f"{LABELS[self.selector]} against {LABELS[self.against]}"
+
+    def asks(self, subject: str, who: str) -> bool:
+        """Whether a comparison of these selectors answers it."""
+        same = subject == self.selector or {subject, self.selector} <= set(ANNEALERS)
+        return same and who.endswith(f" against {LABELS[self.against]}")
+
+
 class Check(Statement):
     """One statement on code or a theorem, which tests show."""
 
@@ -107,6 +138,8 @@ class Claims(Settings):
 
     claims: Several[Claim]
     """The claims, in the order of the page. docs/claims.md says what each kind of test does."""
+    headlines: Annotated[tuple[Headline, ...], Items(0, distinct=False)] = ()
+    """Comparisons that open the report and the pages."""
     checks: Annotated[tuple[Check, ...], Items(0, distinct=False)] = ()
     """Statements on our code and on theorems, which the tests of this project show."""
 
@@ -135,6 +168,11 @@ def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
                 file = scenario_file(name, *folders)
                 raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
     return claims
+
+
+def load_headlines(path: Path) -> tuple[Headline, ...]:
+    """Headlines of a file of claims; `ConfigError` for the first thing that is wrong."""
+    return Claims.read(read_yaml(path), str(path)).headlines
 
 
 def load_checks(path: Path) -> tuple[Check, ...]:

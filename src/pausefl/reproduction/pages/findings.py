@@ -25,7 +25,6 @@ from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.formats import summary_line
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.reproduction.pages.published import Published
-from pausefl.reproduction.report import questions
 from pausefl.reproduction.studies import changes, drift
 from pausefl.reproduction.studies.benchmark import Benchmark
 from pausefl.runs.collected import Collected
@@ -33,14 +32,19 @@ from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_scenario
 
+#: The studies with runs longer than the papers'.
+LONG_RUNS = {AS_WRITTEN: "mnist_knobs", AS_RUN: "mnist_long_as_run"}
+
+#: Up to which distance from 1 two mean rounds count as equal.
+CLOSE = 0.03
+
 
 class Numbers:
-    """What templates may ask for: numbers of claims' comparisons, answers to questions, counts of runs."""
+    """What templates may ask for: numbers of claims' comparisons, counts of runs."""
 
     def __init__(self, published: Published) -> None:
         self.published, self.experiments = published, published.config.experiments
         self.verdicts = {(one.claim.id, one.reading): one for one in published.judged}
-        self.answers = {(row["question"], row["source"]): row for row in published.answers.to_dict("records")}
 
     def gap(self, claim: str, where: str, question: str) -> Comparison:
         """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
@@ -128,11 +132,11 @@ class Numbers:
 
         As claims measure it; `KeyError` if the log does not tell.
         """
-        log = self.published.logs[where]
-        found = questions.gap_between(log, "accuracy_in_time", ("pause",), "fedavg_no_privacy")
-        if found is None or not found.of:
+        question = "accuracy at the earlier end: PAUSE against FedAvg w/o privacy"
+        one = self.gap("C15", where, question)
+        if math.isnan(one.authors):
             raise KeyError(f"{where}: the log lacks an accuracy")
-        return shown(found.value, "points")
+        return shown(one.authors, "points")
 
     def finding(self, claim: str) -> str:
         """What was found on a claim: ``mixed as written, undecided as run``."""
@@ -151,9 +155,11 @@ class Numbers:
         n = counted["open"]
         return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
 
-    def counted(self, question: str, source: str) -> str:
-        """An answer to one of the report's questions that is a count: ``27 of 28``."""
-        return questions.shown(self.answers[question, source])
+    @property
+    def close_rounds(self) -> str:
+        """How many of the authors' runs that select have our mean round within 3 %: ``27 of 28``."""
+        ratio = (self._mean_rounds["mean"] / self._mean_rounds["authors"]).dropna()
+        return f"{((ratio - 1).abs() <= CLOSE).sum()} of {len(ratio)}"
 
     def tallied(self, *scenarios: str) -> str:
         """How many numbers of the authors' archived runs lie in our range, and how many were to be expected.
@@ -162,14 +168,17 @@ class Numbers:
         """
         return _cells(self._beside_ours(scenarios))
 
-    @cached_property
+    @property
     def mean_rounds(self) -> str:
         """The same of the mean rounds in the logs of selectors that choose."""
+        return _cells(self._mean_rounds)
+
+    @cached_property
+    def _mean_rounds(self) -> pd.DataFrame:
         table = self._beside_ours(dict.fromkeys(LOGGED.values()))
         facts = {name: SELECTORS[name] for name in table["selector"]}
         choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
-        rounds = table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
-        return _cells(rounds)
+        return table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
 
     def shorter(self, scenario: str, selector: str, whole: bool = False) -> str:
         """By how many per cent our mean round is shorter than in the authors' log: ``5.5``.
@@ -222,12 +231,13 @@ class Numbers:
 
     @cached_property
     def _curves(self) -> pd.DataFrame:
-        return self.published.long_runs[questions.LONG_RUNS[AS_WRITTEN]]
+        return self.published.study(LONG_RUNS[AS_WRITTEN], "curves.parquet")
 
     def long_run(self, selector: str, reading: str = AS_WRITTEN) -> str:
         """Accuracy in per cent after 1,000 rounds on MNIST, a mean of seeds: ``54``."""
-        curves = self.published.long_runs[questions.LONG_RUNS[reading]]
-        return f"{100 * questions.long_ends(curves, selector).mean():.0f}"
+        curves = self.published.study(LONG_RUNS[reading], "curves.parquet")
+        own = curves[(curves["knob"] == "training.n_rounds") & (curves["selector"] == selector)]
+        return f"{100 * own.groupby('seed')['accuracy'].last().mean():.0f}"
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
         """PAUSE less random selection with one setting changed: the gap and its interval, in points.
@@ -390,9 +400,9 @@ class Numbers:
         return [json.loads((folder / f"{one}.json").read_text("utf-8"))[name] for one in selectors]
 
     @property
-    def questions(self) -> str:
-        """The table of answers to what a reader asks first, in Markdown."""
-        return questions.to_markdown(self.published.answers)
+    def headlines(self) -> str:
+        """The comparisons that open the pages, as a table in Markdown."""
+        return self.published.headlines
 
     @property
     def verdict_counts(self) -> str:

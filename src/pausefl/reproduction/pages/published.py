@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.reproduction.claims.load import load_claims, scenarios_as_run
+from pausefl.reproduction.claims import headlines
+from pausefl.reproduction.claims.load import load_claims, load_headlines, scenarios_as_run
 from pausefl.reproduction.claims.records import Records
 from pausefl.reproduction.claims.verdicts import judge_claims
 from pausefl.reproduction.config import load_config
-from pausefl.reproduction.report import questions
+from pausefl.reproduction.report import charts
 from pausefl.reproduction.studies import load_studies
 from pausefl.reproduction.targets.project import Project
 from pausefl.runs.collected import read_collected
@@ -21,10 +22,10 @@ from pausefl.settings import read_yaml
 
 
 class Published:
-    """Published runs, the claims judged on them, and answers to a reader's first questions.
+    """Published runs, the claims judged on them.
 
     ``config`` has the runs that count, ``folder`` their files. ``judged`` has the claims, judged on the runs
-    at the papers' scale in both readings, in order. ``logs`` has rounds of the authors' logs by scenario.
+    at the papers' scale in both readings, in order.
     """
 
     def __init__(self, root: Path = Path()) -> None:
@@ -42,7 +43,6 @@ class Published:
             logs=scenarios_as_run(self.claims, self.scenarios),
         )
         self.judged = judge_claims(self.claims, self.records, "paper", partial=True)
-        self.logs = questions.logs(questions.logged(self.scenarios))
 
     @cached_property
     def project(self) -> Project:
@@ -60,16 +60,12 @@ class Published:
 
     @cached_property
     def rounds(self) -> dict[str, pd.DataFrame]:
-        """Rounds of the scenarios that a reader's first questions are about, of those that ran."""
-        ran = [name for name in questions.scenarios() if name in self.config.scenarios]
+        """Rounds of the scenarios that the overview shows, of those that ran."""
+        ran = [name for name in charts.scenarios() if name in self.config.scenarios]
         return {name: rounds_of(self.runs(name)) for name in ran}
 
     @cached_property
-    def answers(self) -> pd.DataFrame:
-        """What `pausefl.reproduction.report.questions.answers` returns."""
-        return questions.answers(self.rounds, self.long_runs, self.logs)
-
-    @cached_property
-    def long_runs(self) -> dict[str, pd.DataFrame]:
-        """Curves of the longer runs, by the name of their study."""
-        return {name: self.study(name, questions.CURVES) for name in questions.LONG_RUNS.values()}
+    def headlines(self) -> str:
+        """The comparisons that open the pages, as a table."""
+        asked = load_headlines(self.root / "config/claims.yaml")
+        return headlines.to_markdown(headlines.answers(asked, self.judged))

@@ -17,7 +17,7 @@ from pausefl.bandit.presence import AVAILABILITIES, FAILURES
 from pausefl.bandit.rewards import REWARDS
 from pausefl.data.sources import SOURCES
 from pausefl.plugins import OWN
-from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
+from pausefl.privacy import ACCOUNTANTS, MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.reproduction.claims.load import KINDS, Claims
 from pausefl.reproduction.config import ConfigFile
 from pausefl.reproduction.studies import file_of_studies
@@ -144,7 +144,7 @@ def _has_mappings(value: Mapping[str, Any]) -> bool:
 
 #: Names that may also be ``MODULE:CLASS``.
 _WITH_OWN = (
-    *(SELECTORS, MODELS, SOURCES, REWARDS, MECHANISMS, SCHEDULES, SAMPLERS),
+    *(SELECTORS, MODELS, SOURCES, REWARDS, MECHANISMS, SCHEDULES, ACCOUNTANTS, SAMPLERS),
     *(LATENCIES, AVAILABILITIES, FAILURES),
 )
 

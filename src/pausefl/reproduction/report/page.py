@@ -18,10 +18,11 @@ import pandas as pd
 
 from pausefl.analysis.markdown import number
 from pausefl.analysis.tables import time_to_target
+from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.verdicts import FINDINGS
 from pausefl.reproduction.claims.words import rounded
 from pausefl.reproduction.figures import papers
-from pausefl.reproduction.report import questions, text
+from pausefl.reproduction.report import text
 from pausefl.reproduction.report.charts import AXES, legend
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart
 from pausefl.reproduction.report.pictures import figure
@@ -166,10 +167,9 @@ def _title(parts: ReportParts) -> str:
 
 
 def conclusions(parts: ReportParts) -> list[str]:
-    """Sentences that open the page: answers to a reader's questions, else what few scenarios show."""
-    for path in parts.overview:
-        if path.endswith(".csv"):
-            return questions.sentences(questions.read(Path(path)))
+    """Sentences that open the page: comparisons of claims, else what few scenarios show."""
+    if parts.overview and "paper" in parts.claims:
+        return headlines.sentences(read_json(Path(parts.claims["paper"]))["headlines"])
     toy = "Toy data test the machinery: whether it works, not whether the papers are right."
     found = [toy] if parts.name == "demo" else []
     if len(parts.scenarios) > MOST_SCENARIOS:

@@ -15,7 +15,15 @@ from pausefl.data.sources.torchvision_download import Official
 from pausefl.federated.runnable import trains_alike
 from pausefl.files import path_of
 from pausefl.reproduction.authors_archive import has_runs
-from pausefl.reproduction.claims.load import Check, Claim, load_checks, load_claims, scales
+from pausefl.reproduction.claims.load import (
+    Check,
+    Claim,
+    Headline,
+    load_checks,
+    load_claims,
+    load_headlines,
+    scales,
+)
 from pausefl.reproduction.config import Config, load_config
 from pausefl.reproduction.studies import Studies, load_studies
 from pausefl.runs.run_id import RunId
@@ -51,6 +59,7 @@ class Project:
     demo: tuple[str, ...]
     studies: Studies
     claims: tuple[Claim, ...]
+    headlines: tuple[Headline, ...]
     checks: tuple[Check, ...]
 
     @classmethod
@@ -82,8 +91,8 @@ class Project:
         # Claims of the working directory, if it has some, else those of the workflow.
         file = Path("config/claims.yaml")
         file = file if file.is_file() else root / file
-        claims, checks = load_claims(file, *folders), load_checks(file)
-        return cls(root, folders, config, own, demo, studies, claims, checks)
+        claims = load_claims(file, *folders)
+        return cls(root, folders, config, own, demo, studies, claims, load_headlines(file), load_checks(file))
 
     @property
     def scenarios(self) -> dict[str, Scenario]:

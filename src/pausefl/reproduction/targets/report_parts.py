@@ -48,6 +48,7 @@ def tested_on(project: Project, scale: str) -> dict[str, Any]:
     scenarios, studies = targets.claim_places(project, scale)
     return {
         "claims": [claim.model_dump(exclude_unset=True) for claim in project.claims],
+        "headlines": [one.model_dump() for one in project.headlines],
         "jobs": [job for name in scenarios for job in project.experiments[name]],
         "scenarios": {name: project.scenarios[name].job_settings() for name in scenarios},
         "studies": {name: (project.studies[name].kind, project.studies[name].settings()) for name in studies},

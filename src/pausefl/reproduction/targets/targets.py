@@ -14,7 +14,7 @@ from pausefl.plugins import as_folder, from_folder
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.figures import overview
 from pausefl.reproduction.figures.papers import in_parts
-from pausefl.reproduction.report import charts, questions
+from pausefl.reproduction.report import charts
 from pausefl.reproduction.targets.project import Project
 from pausefl.runs.collected import FILES, run_folder
 from pausefl.runs.run import RUN_FILES
@@ -165,21 +165,13 @@ def partition_picture(project: Project, scenario: str) -> list[str]:
 
 def overview_files(project: Project) -> list[str]:
     """What opens the report of a configuration with figures of accuracy of PAUSE v2; else nothing."""
-    texts = [f"results/tables/{name}" for name in ("questions.csv", "questions.md", "charts.json")]
-    return [*figure_files("overview"), *texts] if overview.scenarios(project.own) else []
+    files = [*figure_files("overview"), "results/tables/charts.json"]
+    return files if overview.scenarios(project.own) else []
 
 
 def overview_scenarios(project: Project) -> list[str]:
-    """Scenarios that the overview shows, or that answer its questions."""
-    names = dict.fromkeys([*charts.scenarios(), *questions.scenarios()])
-    return [name for name in names if name in project.own]
-
-
-def overview_studies(project: Project) -> list[str]:
-    """Folders of the studies that answer one of its questions."""
-    return [
-        f"{project.studies_folder}/{name}" for name in questions.LONG_RUNS.values() if name in project.studies
-    ]
+    """Scenarios that the overview shows."""
+    return [name for name in charts.scenarios() if name in project.own]
 
 
 def claim_places(project: Project, scale: str, claims: Sequence[Claim] = ()) -> tuple[list[str], list[str]]:

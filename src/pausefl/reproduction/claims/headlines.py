@@ -1,0 +1,99 @@
+"""What opens the report and the pages: comparisons of claims that answer a reader's questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pausefl.analysis import markdown
+from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
+from pausefl.reproduction.claims.load import Headline
+from pausefl.reproduction.claims.verdicts import Verdict
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+
+#: What the two readings are called in text.
+SETTINGS = {AS_WRITTEN: "the paper's settings", AS_RUN: "the authors' settings"}
+
+
+def answers(headlines: Iterable[Headline], verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """The headlines that a comparison answers, in plain values.
+
+    Each has ``question``, ``measured``, by reading what was ``found``, and ``authors``: what their log tells.
+    """
+    rows = []
+    for headline in headlines:
+        answering = dict(_answering(headline, verdicts))
+        found = {reading: in_words(one) for reading, one in answering.items() if one.made}
+        logged = [one for one in answering.values() if not math.isnan(one.authors)]
+        if found:
+            row = {"question": headline.question, "found": found}
+            row["measured"] = f"{headline.topic}, {headline.who}; {headline.where}"
+            rows.append(row | {"authors": size(logged[0].authors, logged[0].unit) if logged else ""})
+    return rows
+
+
+def _answering(headline: Headline, verdicts: Iterable[Verdict]) -> Iterator[tuple[str, Comparison]]:
+    """Yield the comparison that answers a headline in each reading."""
+    for verdict in verdicts:
+        place = headline.scenario + ("_as_run" if verdict.reading == AS_RUN else "")
+        for one in verdict.comparisons if verdict.claim.id == headline.claim else ():
+            if (one.where, one.topic) == (place, headline.topic) and headline.asks(one.subject, one.who):
+                yield verdict.reading, one
+
+
+def to_markdown(rows: Iterable[dict[str, Any]]) -> str:
+    """A table of `answers`."""
+    head = ["Question", "Measured", *(words.capitalize() for words in SETTINGS.values()), "Authors' log"]
+    cells = [
+        [
+            f"**{row['question']}**",
+            row["measured"],
+            *(row["found"].get(reading, "not run") for reading in SETTINGS),
+            row["authors"] or "–",
+        ]
+        for row in rows
+    ]
+    return markdown.table(head, cells, "ll")
+
+
+def sentences(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """A sentence in Markdown for each of the `answers`."""
+    told = []
+    for row in rows:
+        found = "; ".join(f"{words} with {SETTINGS[reading]}" for reading, words in row["found"].items())
+        measured = row["measured"][0].upper() + row["measured"][1:]
+        told.append(f"**{row['question']}** {measured}: {found}.")
+    return told
+
+
+def in_words(one: Comparison) -> str:
+    """The gap of a comparison with its interval: ``39 % less (31 to 46 %)``, ``2.1 points lower, one seed``.
+
+    A gap whose interval has no difference in it is *not decided*.
+    """
+    if math.isnan(one.gap):
+        return "not reached"
+    even = 1 if one.unit == RATIO else 0
+    gap = size(one.gap, one.unit)
+    if one.bound:
+        gap = f"at {'least' if (one.bound == 'at most') == (one.gap < even) else 'most'} {gap}"
+    if one.low < even < one.high:
+        return f"{gap}, not decided"
+    if len(one.seeds) == 1:
+        return f"{gap}, one seed"
+    if math.isnan(one.low):
+        return gap
+    nearest, furthest = sorted((one.low, one.high), key=lambda end: abs(end - even))
+    return f"{gap} ({_amount(nearest, one.unit).partition(' ')[0]} to {_amount(furthest, one.unit)})"
+
+
+def size(gap: float, unit: str) -> str:
+    """A gap with its direction: ``39 % less``, ``2.1 points lower``."""
+    less, more = ("less", "more") if unit == RATIO else ("lower", "higher")
+    return f"{_amount(gap, unit)} {less if gap < (1 if unit == RATIO else 0) else more}"
+
+
+def _amount(gap: float, unit: str) -> str:
+    """How far a gap is from none: of a ratio in per cent, of a difference in its unit."""
+    return f"{abs(100 * (gap - 1)):.0f} %" if unit == RATIO else f"{abs(gap):.1f} {unit}"
