@@ -30,11 +30,13 @@ def compare(*folders: Path) -> str:
     A folder of collected runs stands for all of them. `PauseflError` if a folder has no finished run, or
     there is but one.
     """
-    found = [run for folder in folders for run in runs_in(folder)]
-    if len(found) < 2:
+    several = [run for folder in folders for run in runs_in(folder)]
+    if len(several) < 2:
         raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
-    letters = ascii_uppercase if len(found) <= len(ascii_uppercase) else map(str, range(1, len(found) + 1))
-    runs = dict(zip(letters, found, strict=False))
+    letters = (
+        ascii_uppercase if len(several) <= len(ascii_uppercase) else map(str, range(1, len(several) + 1))
+    )
+    runs = dict(zip(letters, several, strict=False))
     results = [
         {"": letter, "selector": run.selector, "seed": str(run.seed)} | results_of(run)
         for letter, run in runs.items()
@@ -45,7 +47,7 @@ def compare(*folders: Path) -> str:
         [f"{letter}: {run.name}" for letter, run in runs.items()],
         ["Settings, code and machine that differ:", *_indented(aligned(_different(runs) or [["nothing"]]))],
         ["Results:", *_indented([*table, AVERAGED])],
-        [_first_difference(*found)] if len(found) == 2 else [],
+        [_first_difference(*several)] if len(several) == 2 else [],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 

@@ -56,7 +56,7 @@ def _hash_of(modules: tuple[str | Path, ...], parts: frozenset[type] | None) -> 
     # With each the folder of what imports it, where else it may be.
     pending: list[tuple[str | Path, Path | None]] = [(one, None) for one in modules]
     pending += [(one.__module__, None) for one in parts or ()]
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     while pending:
         one, beside = pending.pop()
         # A script stands in another folder in another checkout.
@@ -64,12 +64,12 @@ def _hash_of(modules: tuple[str | Path, ...], parts: frozenset[type] | None) -> 
         home = homes.get(name.partition(".")[0], beside)
         path = one if isinstance(one, Path) else home and _file(name, home)
         ignored = _IGNORED.fullmatch(name) or (parts is not None and _BESIDE_PARTS.fullmatch(name))
-        if path and path.is_file() and name not in found and not ignored:
-            found[name], imported = _read(path, name, frozenset() if parts is None else _SHOWN)
+        if path and path.is_file() and name not in hashes and not ignored:
+            hashes[name], imported = _read(path, name, frozenset() if parts is None else _SHOWN)
             # Beside pausefl, and beside an installed module, are others' modules.
             beside = None if home == _ROOT or "site-packages" in path.parts else home
             pending += [(each, beside) for each in imported]
-    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()[:16]
 
 
 def _home(top: str) -> Path:

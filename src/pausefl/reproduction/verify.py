@@ -243,7 +243,7 @@ def main(
     ] = None,
 ) -> None:
     """Replay every published run without training, or train named ones again."""
-    found: list[str] = []
+    complaints: list[str] = []
     published, scenarios = path_of(published), path_of(scenarios)
     try:
         folders = dict(item.split("=", 1) for item in data_folder or [])
@@ -251,18 +251,18 @@ def main(
         for name in train or ():
             differ = trained_again(published / name, scenarios, raw, rounds)
             typer.echo(f"{name}: {f'differs: {differ}' if differ else 'equal'}")
-            found += [name] * bool(differ)
+            complaints += [name] * bool(differ)
         if not train:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of labels that run out; each run said it
-                found = list(problems(published, scenarios, typer.echo))
-            typer.secho("\n".join(found), fg=typer.colors.RED, err=True, nl=bool(found))
-            if not found:
+                complaints = list(problems(published, scenarios, typer.echo))
+            typer.secho("\n".join(complaints), fg=typer.colors.RED, err=True, nl=bool(complaints))
+            if not complaints:
                 typer.echo("All runs are as published and as replayed.")
     except PauseflError as error:
-        found.append(typer.style(f"Error: {error}", fg=typer.colors.RED))
-        typer.echo(found[-1], err=True)
-    raise SystemExit(1 if found else 0)
+        complaints.append(typer.style(f"Error: {error}", fg=typer.colors.RED))
+        typer.echo(complaints[-1], err=True)
+    raise SystemExit(1 if complaints else 0)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
     """Phrase a mistake: key, value, what is allowed, and what the key means."""
     kind, value = mistake["type"], mistake["input"]
     path = [str(part) for part in mistake["loc"] if part != "[key]"]
-    where = ".".join(path)
+    dotted = ".".join(path)
     if kind == "unknown_key":
         context = mistake["ctx"]
         hint, key = context["hint"], str(context["key"])
@@ -102,22 +102,22 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
             hint = f"Did you mean '{meant}'? {hint[hint.index('Allowed:') :]}"
         return f"unknown key '{'.'.join([*path, key])}'. {hint}"
     if kind == "missing":
-        return f"missing key '{where}'{_meaning(model, path)}"
+        return f"missing key '{dotted}'{_meaning(model, path)}"
     if kind == "value_error":
         message = str(mistake["ctx"]["error"])
         if isinstance(value, Mapping):  # a check of a section names its keys itself
-            return f"{where}.{message}" if where else message
-        return f"{where} = {shortened(value)} {message}"
+            return f"{dotted}.{message}" if dotted else message
+        return f"{dotted} = {shortened(value)} {message}"
     if kind in ("model_type", "dict_type"):
-        where = where or "document"
-        return f"{where} = {shortened(value)} must be a mapping of keys to values{_meaning(model, path)}"
+        dotted = dotted or "document"
+        return f"{dotted} = {shortened(value)} must be a mapping of keys to values{_meaning(model, path)}"
     message = re.sub(r"^\w+ should", "must", mistake["msg"]).removesuffix(", not 0")
     message = message.replace(" after validation", "").replace("tuple", "list")
     if kind in ("list_type", "tuple_type"):
         message = f"must be a list, as [{shortened(value)}]"
     if kind in ("int_type", "float_type") and isinstance(value, str):
         message += _as_number(value)
-    return f"{where} = {shortened(value)} {message}{_meaning(model, path)}"
+    return f"{dotted} = {shortened(value)} {message}{_meaning(model, path)}"
 
 
 def _meant(schema: Mapping[str, Any], path: Iterable[str], key: str) -> str:

@@ -108,14 +108,14 @@ def _sweep(score: Floats, cluster: Users, costs: Floats) -> tuple[Floats, Floats
     total = 0.0
     for i in range(n_users):
         entering, into = score[i], cluster[i]
-        own = heaps[start[into] : start[into + 1]]
+        heap = heaps[start[into] : start[into + 1]]
         leaves = into
         if i < m:
             total += entering - costs[size[into]]
-            _push(own, size[into], entering)
+            _push(heap, size[into], entering)
             size[into] += 1
         else:
-            gain_own = entering - own[0] if size[into] > 0 else -np.inf
+            gain_own = entering - heap[0] if size[into] > 0 else -np.inf
             other, gain_other = _least_other(winner, worth, into), -np.inf
             if other >= 0 and worth[other] < np.inf:
                 gain_other = entering - costs[size[into]] - worth[other]
@@ -124,14 +124,14 @@ def _sweep(score: Floats, cluster: Users, costs: Floats) -> tuple[Floats, Floats
                 continue
             if gain_own >= gain_other:
                 total += gain_own
-                _replace_least(own, size[into], entering)
+                _replace_least(heap, size[into], entering)
             else:
                 total += gain_other
                 leaves = other
                 size[leaves] -= 1
                 theirs = heaps[start[leaves] : start[leaves + 1]]
                 _replace_least(theirs, size[leaves], theirs[size[leaves]])
-                _push(own, size[into], entering)
+                _push(heap, size[into], entering)
                 size[into] += 1
         for changed in (into, leaves):
             worth[changed] = heaps[start[changed]] - costs[size[changed] - 1] if size[changed] > 0 else np.inf

@@ -119,9 +119,9 @@ class SelectorContract:
         equally_fast = changed(scenario, EQUALLY_FAST)
         order = np.random.default_rng(3).permutation(12)
         for place, n_rounds, n_available in [(scenario, 0, 9), (scenario, 12, 9), (equally_fast, 1, 12)]:
-            here, there = itself(name, place), itself(name, place)
+            here, renamed = itself(name, place), itself(name, place)
             if name in TRUTH:
-                setattr(there, TRUTH[name], getattr(there, TRUTH[name])[order])
+                setattr(renamed, TRUTH[name], getattr(renamed, TRUTH[name])[order])
             history, renumbered = start(place), start(place)
             for attribute in ("data_size", "quality", "cluster", "losses"):
                 setattr(renumbered, attribute, getattr(history, attribute)[order])
@@ -134,10 +134,10 @@ class SelectorContract:
                 # User order[i] is called i there.
                 ids, privacy = np.argsort(order)[told.users], told.privacy[order]
                 observe(here, told, history)
-                observe(there, dataclasses.replace(told, users=ids, privacy=privacy), renumbered)
+                observe(renamed, dataclasses.replace(told, users=ids, privacy=privacy), renumbered)
             history.available = rng.permutation(12) < n_available
             renumbered.available = history.available[order]
-            ours, theirs = counts(here, history, 300)[:, order], counts(there, renumbered, 300, first=300)
+            ours, theirs = counts(here, history, 300)[:, order], counts(renamed, renumbered, 300, first=300)
             otherwise = "renumbered, it selects other users; ids must not break ties"
             if (ours == ours[0]).all():
                 assert np.array_equal(theirs, ours), otherwise  # of lists pytest would show all, for minutes

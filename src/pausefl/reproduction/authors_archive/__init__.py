@@ -140,9 +140,13 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
     """
     parts, numbers = [], dict(_logged_numbers(scenario))
     for selector, run in logged(scenario).items():
-        own = {(what, int(at)): value for (name, what, at), value in numbers.items() if name == selector}
-        ((last, mean_round_s),) = ((at, value) for (what, at), value in own.items() if what == "mean_round_s")
-        means = {at: value for (what, at), value in own.items() if what.startswith("accuracy")}
+        numbers_of_run = {
+            (what, int(at)): value for (name, what, at), value in numbers.items() if name == selector
+        }
+        ((last, mean_round_s),) = (
+            (at, value) for (what, at), value in numbers_of_run.items() if what == "mean_round_s"
+        )
+        means = {at: value for (what, at), value in numbers_of_run.items() if what.startswith("accuracy")}
         n = np.arange(1, last + 1)
         read = run.set_index("round")
         accuracy = read["accuracy"].reindex(n)
@@ -151,7 +155,7 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
             accuracy[:] = np.nan
         accuracy = accuracy.interpolate(limit_area="inside")
         elapsed = np.interp(n, [0, *read.index, last], [0.0, *read["elapsed_s"], last * mean_round_s])
-        leakage = np.append(np.full(last - 1, np.nan), own.get(("leakage_end", last), np.nan))
+        leakage = np.append(np.full(last - 1, np.nan), numbers_of_run.get(("leakage_end", last), np.nan))
         columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
         columns |= {"loss": read["loss"].reindex(n).to_numpy(), "selection": [np.empty(0, np.int64)] * last}
         parts.append(pd.DataFrame({"scenario": scenario.name, "selector": selector, "seed": 0} | columns))

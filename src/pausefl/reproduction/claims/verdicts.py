@@ -83,25 +83,25 @@ class Verdict:
         something was compared, of the ``figures_named``. ``seeds``: the least and the greatest number of the
         votes, (0, 0) where none are needed. ``lacking``: comparisons that lack planned runs of some seeds.
         """
-        outcomes = Counter(each.outcome for each in self.votes if not each.of_one_seed)
+        outcomes = Counter(one.outcome for one in self.votes if not one.of_one_seed)
         adjusted = _adjusted(self.votes)
-        made = [each for each in self.comparisons if each.made]
-        shown = [each for each in made if not each.of_one_seed or each in self.votes]
-        seeds = [len(each.seeds) for each in self.votes if each.seeds] or [0]
+        made = [one for one in self.comparisons if one.made]
+        showing = [one for one in made if not one.of_one_seed or one in self.votes]
+        seeds = [len(one.seeds) for one in self.votes if one.seeds] or [0]
         return {
             "holds": outcomes[HOLDS],
             "holds_corrected": sum(
-                each.outcome == HOLDS and adjusted.get(id(each), 0) < LEVEL for each in self.votes
+                one.outcome == HOLDS and adjusted.get(id(one), 0) < LEVEL for one in self.votes
             ),
             "fails": outcomes[FAILS],
             "open": outcomes[UNDECIDED],
-            "one_seed": sum(each.of_one_seed for each in made if not each.repeats),
-            "repeats": sum(bool(each.repeats) for each in made),
+            "one_seed": sum(one.of_one_seed for one in made if not one.repeats),
+            "repeats": sum(bool(one.repeats) for one in made),
             "not_run": len(self.comparisons) - len(made),
-            "figures": sum(any(map(figure.shows, shown)) for figure in self.claim.figures.values()),
+            "figures": sum(any(map(figure.shows, showing)) for figure in self.claim.figures.values()),
             "figures_named": len(self.claim.figures),
             "seeds": (min(seeds), max(seeds)),
-            "lacking": sum(each.n_missing > 0 for each in self.comparisons),
+            "lacking": sum(one.n_missing > 0 for one in self.comparisons),
         }
 
 
@@ -176,18 +176,20 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
     common to stay decided. What is not estimated stays as it is. What repeats a vote has its outcome.
     """
-    votes = [each for each in comparisons if each.made and not each.repeats]
-    if all(each.outcome != FAILS for each in votes):
+    votes = [comparison for comparison in comparisons if comparison.made and not comparison.repeats]
+    if all(comparison.outcome != FAILS for comparison in votes):
         return comparisons
     adjusted, found = _adjusted(votes), []
-    for each in comparisons:
-        same = (one for one in votes if _name(one) == each.repeats and _same_runs(one, each))
-        vote = next(same, each)
-        if each.outcome in (HOLDS, FAILS) and adjusted.get(id(vote), 0) >= LEVEL:
-            note = f"{each.outcome} alone, but not among {len(adjusted)} tests (Holm)"
-            alone = each.outcome
-            each = replace(each, outcome=UNDECIDED, alone=alone, note=joined(each.note, note))
-        found.append(each)
+    for comparison in comparisons:
+        same = (one for one in votes if _name(one) == comparison.repeats and _same_runs(one, comparison))
+        vote = next(same, comparison)
+        if comparison.outcome in (HOLDS, FAILS) and adjusted.get(id(vote), 0) >= LEVEL:
+            note = f"{comparison.outcome} alone, but not among {len(adjusted)} tests (Holm)"
+            alone = comparison.outcome
+            comparison = replace(
+                comparison, outcome=UNDECIDED, alone=alone, note=joined(comparison.note, note)
+            )
+        found.append(comparison)
     return found
 
 

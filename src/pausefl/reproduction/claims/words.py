@@ -103,21 +103,21 @@ def _outcomes(coverage: Mapping[str, Any]) -> str:
 
 def _why(verdict: Verdict) -> str:
     """What does not hold, and where: ``Fails: 1.2 times for PAUSE (v2 Fig. 9). Open: v2 Fig. 2``."""
-    votes = [each for each in verdict.votes if not each.of_one_seed]
+    votes = [one for one in verdict.votes if not one.of_one_seed]
     if not votes:
-        notes = dict.fromkeys(each.note for each in verdict.comparisons if each.note)
+        notes = dict.fromkeys(one.note for one in verdict.comparisons if one.note)
         why = f"No run was made: {_listed(notes)}" if notes else "No run was made"
         return "One seed decides nothing" if verdict.coverage["one_seed"] else why
-    parts, places = {each.part for each in votes}, dict[str, list[str]]()
-    for each in verdict.comparisons:
-        if each in votes and each.outcome == FAILS:
-            what, where = "Fails", f"{_gap(each)} for {each.who} ({_place(verdict, each)})"
-        elif each in votes and each.outcome == UNDECIDED:
-            alone = {HOLDS: "Holds", FAILS: "Fails"}.get(each.alone)
+    parts, places = {one.part for one in votes}, dict[str, list[str]]()
+    for one in verdict.comparisons:
+        if one in votes and one.outcome == FAILS:
+            what, where = "Fails", f"{_gap(one)} for {one.who} ({_place(verdict, one)})"
+        elif one in votes and one.outcome == UNDECIDED:
+            alone = {HOLDS: "Holds", FAILS: "Fails"}.get(one.alone)
             what = f"{alone} if tested alone, not among {len(votes)}" if alone else "Open"
-            where = _place(verdict, each)
-        elif each.part not in parts:
-            what, where = f"No vote on {each.topic}", _place(verdict, each)
+            where = _place(verdict, one)
+        elif one.part not in parts:
+            what, where = f"No vote on {one.topic}", _place(verdict, one)
         else:
             continue
         places.setdefault(what, []).append(where)
@@ -142,19 +142,19 @@ def _effect(comparisons: Sequence[Comparison], named: bool = False) -> str:
 
     Selectors are named if there are several, or all are to be ``named``.
     """
-    known = [each for each in comparisons if math.isfinite(each.gap)]
+    known = [one for one in comparisons if math.isfinite(one.gap)]
     if not known:
         return "–"
     first = known[0]
-    alike = [each for each in known if _measured(each) == _measured(first)]
+    alike = [one for one in known if _measured(one) == _measured(first)]
     head, unit = first.measure, f" {_UNITS.get(first.unit, first.unit)}"
-    if first.topic == first.measure and all(each.question == first.question for each in alike):
+    if first.topic == first.measure and all(one.question == first.question for one in alike):
         head = joined(first.topic, first.who, by=", ")  # who is compared is the same everywhere
     gaps: dict[str, list[Comparison]] = {}
-    for each in sorted(alike, key=lambda each: each.gap):
-        gaps.setdefault(each.subject, []).append(each)
+    for one in sorted(alike, key=lambda other: other.gap):
+        gaps.setdefault(one.subject, []).append(one)
     spans = []
-    for subject in dict.fromkeys(each.subject for each in alike):
+    for subject in dict.fromkeys(one.subject for one in alike):
         ends = gaps[subject][0], gaps[subject][-1]
         span = " to ".join(dict.fromkeys(_gap(end).removesuffix(unit) for end in ends))
         spans.append(f"{LABELS[subject]} {span}" if len(gaps) > 1 or named else span)

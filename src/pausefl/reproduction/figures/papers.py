@@ -146,18 +146,18 @@ def labels(parts: Iterable[str]) -> str:
     for word, number in map(_split, parts):
         numbers[word].add(number)
     listed = []
-    for word, own in numbers.items():
+    for word, numbers_of in numbers.items():
         texts: list[str] = []
-        inner = {number for number in own if {number - 1, number + 1} <= own}
-        for number in sorted(own - inner):
+        inner = {number for number in numbers_of if {number - 1, number + 1} <= numbers_of}
+        for number in sorted(numbers_of - inner):
             numeral = _ROMAN[number] if word == "table" and number < len(_ROMAN) else str(number)
             if number - 1 in inner:
                 texts[-1] += f" to {numeral}"
             else:
                 texts.append(numeral)
-        if own:
+        if numbers_of:
             joined = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
-            listed.append(f"{_WORDS[word][len(own) > 1]} {joined}")
+            listed.append(f"{_WORDS[word][len(numbers_of) > 1]} {joined}")
     return ", ".join(listed)
 
 

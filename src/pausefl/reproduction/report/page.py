@@ -70,7 +70,7 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
     drawn = sorted({shown.path for shown in figures} | {path for path in overview.values() if ".png" in path})
     with ThreadPoolExecutor(n_threads) as pool:
         pictures = dict(zip(drawn, pool.map(figure, map(Path, drawn)), strict=True))
-    there = {shown.scale or "any" for shown in figures} | set(parts.claims)
+    known_scales = {shown.scale or "any" for shown in figures} | set(parts.claims)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
     environment = jinja2.Environment(
@@ -103,7 +103,7 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
         charts=charts,
         legend=legend(charts),
         axes=AXES,
-        of_papers=bool({"paper", "any"} & there),
+        of_papers=bool({"paper", "any"} & known_scales),
         complete=complete,
         papers=papers.CONTENTS,
         sections=[section for section in sections if section.groups],
@@ -112,7 +112,7 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
             for section in sections
             if complete and not section.groups and section.key in papers.CONTENTS
         ],
-        scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
+        scales=[(name, meaning) for name, meaning in _SCALES.items() if name in known_scales],
         claims=claims,
         judging=(_HERE / "claims.md").read_text("utf-8"),
         # The figure that shows a picture first, and the first figure of a scenario or study.

@@ -110,9 +110,9 @@ def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Shown]]:
 def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
     """The section and the figure of every study, once for each paper that has it."""
     for name, study in parts.studies.items():
-        own = [place for place in map(papers.place_of, study.figures) if place is not None]
-        places = [*own, *(there for place in own for there in papers.also_in(place))]
-        shown = (
+        of_study = [place for place in map(papers.place_of, study.figures) if place is not None]
+        places = [*of_study, *(there for place in of_study for there in papers.also_in(place))]
+        facts = (
             study.title,
             study.scale,
             study.figure,
@@ -121,10 +121,10 @@ def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
             f"Figure of the study {study.title}",
         )
         for place in places:
-            figure = name if place == own[0] else f"{name}-{place.paper}-{place.part}"
-            yield place.paper, Shown(f"figure-{figure}", *shown, place=place)
+            figure = name if place == of_study[0] else f"{name}-{place.paper}-{place.part}"
+            yield place.paper, Shown(f"figure-{figure}", *facts, place=place)
         if not places:
-            yield "beyond", Shown(f"figure-{name}", *shown)
+            yield "beyond", Shown(f"figure-{name}", *facts)
 
 
 def _tables(name: str, part: ScenarioPart) -> list[Shown]:

@@ -211,14 +211,14 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
     from pausefl.reproduction.searches.listing import walk
     from pausefl.selectors.sa_pause import Annealer
 
-    found = dict.fromkeys(("iteration_s", "listing_s", "n_listed"), math.nan)
+    timed = dict.fromkeys(("iteration_s", "listing_s", "n_listed"), math.nan)
     if not isinstance(selector, Annealer):
-        return found
+        return timed
     idle = copy.copy(selector)
     idle.n_iterations = 0
     spent = median_s - float(np.median(seconds(idle, history, budget_s)))
     if spent >= LEAST_PART * median_s:
-        found["iteration_s"] = spent / selector.n_iterations
+        timed["iteration_s"] = spent / selector.n_iterations
 
     users = history.candidates()
     objective = Objective.of(history, selector.reward, selector.bound(history), users)
@@ -231,15 +231,15 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
         return time.perf_counter() - start, made.n_listed
 
     counts = walked(selector.n_iterations, listing=False)[1]
-    found["n_listed"] = float(counts.mean())
+    timed["n_listed"] = float(counts.mean())
     if counts.max() <= MOST_LISTED:
         overhead, n = min(walked(0)[0] for _ in range(3)), 1  # the first compiles
         while walked(n)[0] < budget_s / 8 and n < selector.n_iterations:
             n = min(4 * n, selector.n_iterations)
         spent = float(np.median([walked(n)[0] for _ in range(3)])) - overhead
         if spent > 0:
-            found["listing_s"] = spent / n
-    return found
+            timed["listing_s"] = spent / n
+    return timed
 
 
 def fits(times: pd.DataFrame) -> pd.DataFrame:

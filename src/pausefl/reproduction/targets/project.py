@@ -78,7 +78,7 @@ class Project:
         document = _located(document, root)
         config = load_config(document, origin, shipped)
         folders = (Path(document["scenarios"]), shipped)
-        studies, own = load_studies(config.studies, *folders), tuple(config.scenarios)
+        studies, own_names = load_studies(config.studies, *folders), tuple(config.scenarios)
         demo: tuple[str, ...] = ()
         if config.published:
             studies = studies.published(Path("results/published/studies"))
@@ -86,13 +86,15 @@ class Project:
             document = _located(read_yaml(root / "config/demo.yaml"), root)
             small = load_config(document, "config/demo.yaml", shipped)
             demo = tuple(small.scenarios)
-            jobs = (*(job for job in small.experiments if job.scenario not in own), *config.experiments)
+            jobs = (*(job for job in small.experiments if job.scenario not in own_names), *config.experiments)
             config = replace(config, scenarios=small.scenarios | config.scenarios, experiments=jobs)
         # Claims of the working directory, if it has some, else those of the workflow.
         file = Path("config/claims.yaml")
         file = file if file.is_file() else root / file
         claims = load_claims(file, *folders)
-        return cls(root, folders, config, own, demo, studies, claims, load_headlines(file), load_checks(file))
+        return cls(
+            root, folders, config, own_names, demo, studies, claims, load_headlines(file), load_checks(file)
+        )
 
     @property
     def scenarios(self) -> dict[str, Scenario]:

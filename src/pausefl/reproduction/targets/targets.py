@@ -57,27 +57,29 @@ def shown(project: Project, report: str) -> Shown:
 def targets(project: Project) -> dict[str, Target]:
     """Every target by name; `pausefl.reproduction.targets.checks` refuses equal names."""
     studies = project.studies
-    found = [Target(name, one.title, of_scenario(project, name)) for name, one in project.scenarios.items()]
+    all_targets = [
+        Target(name, one.title, of_scenario(project, name)) for name, one in project.scenarios.items()
+    ]
     for name, (scenario, shown) in project.figures.items():
         title = f"{FIGURES[shown.kind].shows}: {project.scenarios[scenario].title}"
-        found.append(Target(name, title, figure_files(name)))
+        all_targets.append(Target(name, title, figure_files(name)))
     for name, study in studies.items():
-        found.append(Target(name, f"{study.label}: {study.title}", of_study(project, name)))
-    by_name = {target.name: target.files for target in found}
+        all_targets.append(Target(name, f"{study.label}: {study.title}", of_study(project, name)))
+    by_name = {target.name: target.files for target in all_targets}
     for name, parts in in_parts(by_name).items():
-        found.append(Target(name, ", ".join(parts), [file for part in parts for file in by_name[part]]))
+        all_targets.append(Target(name, ", ".join(parts), [file for part in parts for file in by_name[part]]))
     for claim in project.claims:
         files = [file for scale in project.scales for file in claim_inputs(project, scale, [claim])]
-        found.append(Target(f"claim_{claim.id}", f"what this claim needs: {claim.sentence}", files))
+        all_targets.append(Target(f"claim_{claim.id}", f"what this claim needs: {claim.sentence}", files))
     untrained = [file for name in studies if not studies[name].trained for file in by_name[name]]
     beyond = [file for name in studies if studies[name].beyond for file in by_name[name]]
-    found += [
+    all_targets += [
         Target("studies", "all studies without training", untrained),
         Target("benchmark", "selectors side by side, beyond the papers", beyond),
         Target("all", "everything that the configuration asks for", reported(project, "all")),
         Target("demo", "everything on an embedded data set, in minutes", reported(project, "demo")),
     ]
-    return {target.name: target for target in found}
+    return {target.name: target for target in all_targets}
 
 
 def aliases(project: Project) -> list[str]:
