@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.plugins import arguments, missing
+from pausefl.plugins import arguments, build, missing
+from pausefl.privacy.accountants import ACCOUNTANTS, Accountant, PureAccountant
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import NUMBER, Schedule
+from pausefl.privacy.zcdp import DELTA
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, class_of, name_of, selector_from
 from pausefl.selectors.settings import CONSTANTS, SelectionSettings
@@ -58,6 +60,9 @@ class Picker:
         Seconds that the server waits for an answer; also tau_max of ``cs_ucb`` and ``cs_ucb_q``.
     schedule
         Budget of each participation, such as `pausefl.GeometricSchedule`; None for no budgets.
+    accountant
+        How budgets add up, and so when a client's is spent: ``pure``, ``zcdp`` with delta = 1e-5,
+        ``MODULE:NAME`` of one's own, or an object of `pausefl.privacy.Accountant`.
     seed
         Of the selector's random stream.
     reward
@@ -100,6 +105,7 @@ class Picker:
         quality: Mapping[Hashable, float] | None = None,
         cluster: Mapping[Hashable, int] | None = None,
         forgetting: float = 0.0,
+        accountant: str | Accountant = "pure",
         **options: Any,
     ) -> None:
         if not isinstance(timeout, NUMBER) or not 0 < timeout < math.inf:
@@ -133,7 +139,8 @@ class Picker:
         self.ids: list[Hashable] = []
         self.index: dict[Hashable, int] = {}
         self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor, forgetting=forgetting)
-        self.ledger = Ledger(0, 0, 0, schedule if facts.private else None)
+        counted = _accountant(accountant, schedule)
+        self.ledger = Ledger(0, 0, 0, schedule if facts.private else None, accountant=counted)
         self.epsilon: dict[Hashable, float] = {}
         self.guessed: set[Hashable] = set()
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
@@ -318,8 +325,9 @@ class Picker:
             If the picker was made with other arguments, as far as can be told (of selectors and rewards that
             are objects, their class), or had other clients; then it is as it was.
         """
-        # States from before a constant was an option have the value that it had.
-        made, own = {**CONSTANTS.get(self.name, {}), **state.get("made", {})}, self._made()
+        # States from before a constant or the accountant could be chosen have the one that there was.
+        made = {**CONSTANTS.get(self.name, {}), "accountant": _plain(PureAccountant())}
+        made, own = made | state.get("made", {}), self._made()
         if other := [f"{name} = {made[name]}" for name in own if name in made and made[name] != own[name]]:
             raise PauseflError(f"the saved state is of a picker with {', '.join(other)}")
         restored = copy.deepcopy(self)
@@ -360,6 +368,7 @@ class Picker:
             name: getattr(self.history, name) for name in ("n_selected", "latency_floor", "forgetting")
         }
         values |= {"schedule": schedule, "epsilon_total": getattr(schedule, "epsilon_total", None)}
+        values |= {"accountant": self.ledger.accountant}
         return {name: _plain(value) for name, value in values.items()}
 
     def _users(self, ids: Iterable[Hashable]) -> NDArray[np.int64]:
@@ -400,6 +409,23 @@ def _plain(value: Any) -> Any:
         return np.asarray(value, np.float64).tolist()
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     return [type(value).__name__, *(_plain(getattr(value, field.name)) for field in fields)]
+
+
+def _accountant(given: object, schedule: Schedule | None) -> Accountant:
+    """The accountant of a name, or an object of one; `ConfigError` if it is none, or has nothing to count."""
+    if given != "pure" and schedule is None:
+        raise ConfigError(f"accountant = {given!r} counts the budgets of a schedule: give a schedule, too")
+    if isinstance(given, str):
+        part, keys = (
+            ACCOUNTANTS.find(given),
+            {"delta": DELTA, "epsilon_total": getattr(schedule, "epsilon_total", None)},
+        )
+        if lacking := missing(part, keys):
+            raise ConfigError(f"accountant '{given}' is made from {', '.join(lacking)}: give an object of it")
+        return build(part, keys)
+    if not isinstance(given, Accountant):
+        raise ConfigError(f"accountant = {given!r} must be a name, or a pausefl.privacy.Accountant")
+    return given
 
 
 def _seconds(measured: Any) -> float:

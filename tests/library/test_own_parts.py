@@ -32,7 +32,7 @@ from pausefl.bandit.latency import LatencyLaw
 from pausefl.bandit.presence import Availability, Failures
 from pausefl.bandit.rewards import AverageReward
 from pausefl.data.sources.base import Examples
-from pausefl.privacy import Schedule
+from pausefl.privacy import Accountant, Mechanism, Schedule
 from torch import nn
 
 from beside import broken, order
@@ -128,6 +128,32 @@ class Halving(Schedule):
 
     def spent(self, participations):
         return self.epsilon_total * (1 - self.base ** -np.asarray(participations, float))
+
+
+class Squares(Accountant):
+    """Squares of budgets add up to that of the total, in steps of ``delta``."""
+
+    def __init__(self, delta):
+        self.step = delta
+
+    def cost(self, epsilon):
+        return np.ceil(epsilon**2 / self.step) * self.step
+
+    def budget(self, epsilon):
+        return epsilon**2
+
+    def epsilon(self, price):
+        return np.sqrt(price)
+
+
+class Quiet(Mechanism):
+    protects, sensitivity = "update", 1.0
+
+    def clip(self, update):
+        update[:] = 0
+
+    def update_epsilon(self, epsilon, n):
+        return epsilon
 
 
 class Stepwise(Halving):
@@ -274,6 +300,38 @@ def test_another_law_of_the_budget_is_one_class() -> None:
         ConfigError, match=r"schedule = 'mine:Stepwise' is made from 'step', which is no key of"
     ):
         pausefl.change(scenario, {"privacy.schedule": "mine:Stepwise"})
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_accountant_is_one_class() -> None:
+    own = {"privacy.accountant": "mine:Squares", "privacy.delta": 0.5, "privacy.epsilon_total": 2.0}
+    own |= {"privacy.schedule": "constant", "privacy.decay": None, "privacy.epsilon_each": 1.1}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), own)
+    run = pausefl.run(scenario, "fedavg", n_rounds=4, train=False, progress=False)
+    # 1.1^2 counts as 1.5, and 4 is the budget.
+    assert run.ledger["participations"].tolist() == [2] * 12
+    assert run.rounds["leakage_max"].tolist() == pytest.approx([1.5**0.5, 3**0.5, 3**0.5, 3**0.5])
+    assert job_code(scenario, "fedavg") != job_code(pausefl.load_scenario("demo_small"), "fedavg")
+    schedule = scenario.privacy.make_schedule()  # type: ignore[union-attr]
+    for accountant in ("mine:Squares", type(scenario.privacy.make_accountant())(0.5)):  # type: ignore[union-attr]
+        picker = pausefl.Picker("fedavg", {"a": 3}, 1, 0.05, 2.0, schedule, accountant=accountant)
+        asked = [picker.select(["a"]) for _ in range(5)]
+        # A picker that is given a name has delta = 1e-5: 1.21001 three times.
+        assert asked == [["a"]] * (3 if isinstance(accountant, str) else 2) + [[]] * (
+            2 if isinstance(accountant, str) else 3
+        )
+    with pytest.raises(ConfigError, match=r"needs privacy\.delta"):
+        pausefl.change(scenario, {"privacy.delta": None})
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_mechanism_that_does_not_say_what_it_costs_can_only_be_summed() -> None:
+    own = {"privacy.mechanism": "mine:Quiet", "privacy.sensitivity": None}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), own)
+    with pytest.raises(
+        ConfigError, match=r"accountant = 'zcdp' does not know .* mechanism 'mine:Quiet' costs"
+    ):
+        pausefl.change(scenario, {"privacy.accountant": "zcdp", "privacy.delta": 1e-5})
 
 
 #: Keys of the demo's law of latencies.

@@ -21,7 +21,7 @@ from pausefl.bandit.rewards import QualityReward
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.plugins import arguments
-from pausefl.privacy import UniformSchedule
+from pausefl.privacy import ConstantSchedule, UniformSchedule, ZcdpAccountant
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, with_changes
 from pausefl.streams import Streams
@@ -175,6 +175,38 @@ def test_budgets_are_charged_when_clients_are_asked() -> None:
     assert set(pick("random").epsilon.values()) == set()
 
 
+@pytest.mark.parametrize(
+    ("accountant", "n_rounds"),
+    [("pure", 5), ("zcdp", 16), (ZcdpAccountant(1e-5), 16), (ZcdpAccountant(1e-9), 9)],
+)
+def test_the_accountant_says_how_often_a_client_may_be_asked(accountant: Any, n_rounds: int) -> None:
+    """rho = (sqrt(ln(1/delta) + 1) - sqrt(ln(1/delta)))^2 pays for 16 and for 9 participations of 0.05."""
+    picker = pick(
+        "fedavg", schedule=ConstantSchedule(1.0, 0.05 if accountant != "pure" else 0.2), accountant=accountant
+    )
+    asked = play(picker, 20)
+    assert [len(users) for users in asked] == [K] * n_rounds + [0] * (20 - n_rounds)
+    assert (picker.ledger.spent() <= 1.0 + 1e-9).all()
+    assert (picker.ledger.spent() > 0.9).all()
+
+
+def test_a_state_goes_on_under_the_accountant_that_it_has_or_had() -> None:
+    schedule = GeometricSchedule(40.0, 0.1)
+    first, by_zcdp = pick("pause", schedule=schedule), pick("pause", schedule=schedule, accountant="zcdp")
+    play(first, 9), play(by_zcdp, 9)
+    earlier = first.state()
+    del earlier["made"]["accountant"]  # there was none to choose
+    pick("pause", schedule=schedule).restore(earlier)
+    pick("pause", schedule=schedule, accountant=ZcdpAccountant(1e-5)).restore(by_zcdp.state())
+    for state, accountant in (
+        (earlier, "zcdp"),
+        (by_zcdp.state(), "pure"),
+        (by_zcdp.state(), ZcdpAccountant(1e-6)),
+    ):
+        with pytest.raises(PauseflError, match=r"the saved state is of a picker with accountant = \["):
+            pick("pause", schedule=schedule, accountant=accountant).restore(state)
+
+
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_server_that_restarts_goes_on_to_the_same_selections(name: str) -> None:
     schedule = None if SELECTORS[name].asks_losses else GeometricSchedule(40.0, 0.1)
@@ -300,6 +332,15 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size of client 'a' = 0 must be"),
         (lambda: pick("random", seed=-1), "seed = -1 must be a whole number of at least 0"),
         (lambda: pick("random", schedule=40.0), r"schedule = 40\.0 must be a pausefl\.Schedule"),
+        (lambda: pick("random", accountant="zcdp"), "accountant = 'zcdp' counts the budgets of a schedule"),
+        (
+            lambda: pick("random", schedule=UniformSchedule(1.0, 3), accountant="zcpd"),
+            r"unknown accountant 'zcpd'\. Did you mean 'zcdp'",
+        ),
+        (
+            lambda: pick("random", schedule=UniformSchedule(1.0, 3), accountant=1e-5),
+            "accountant = 1e-05 must be a name, or a pausefl.privacy.Accountant",
+        ),
         (lambda: pick("pause", reward="r1"), r"reward = 'r1' must be a pausefl\.Reward"),
         (lambda: pick("bsfl", quality={"client 3": 2.0}), r"quality of client 'client 3' = 2\.0 must be"),
         (lambda: pick("bsfl", quality={"x": 1.0}), "client 'x' has a quality or a cluster, and no data_size"),

@@ -196,7 +196,7 @@ def of_scenario(rounds: pd.DataFrame, scenario: Scenario) -> tuple[pd.DataFrame,
     rows = list[dict[str, Any]]()
     for selector, seed, run in runs:
         protects = private is not None and (selector not in SELECTORS or SELECTORS[selector].private)
-        schedule = private.make_schedule() if private is not None and protects else None
+        schedule = private.make_account() if private is not None and protects else None
         measured = measure(run, time_s, scenario.network.n_users, schedule, MORE_TARGETS)
         losses = scenario.losses_reported(selector) if selector in SELECTORS else None
         rows.append({"selector": selector, "seed": seed, "losses": losses} | measured)

@@ -168,7 +168,7 @@ def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> 
     counts = np.zeros(n_users, np.int64)
     for users in selections:
         counts[np.unique(users)] += 1
-    spent = counts if scenario.privacy is None else scenario.privacy.make_schedule().spent(counts)
+    spent = counts if scenario.privacy is None else scenario.privacy.make_account().spent(counts)
     total = counts.sum()
     return {
         "fairness": jain(spent.astype(np.float64)),

@@ -50,8 +50,9 @@ def privacy_table(runs: Mapping[RunId, Run], privacy: PrivacySettings) -> pd.Dat
         the ``update``; ``epsilon_update_zcdp`` at ``delta``, never above ``epsilon_update``, for the same
         values (`pausefl.privacy.zcdp`); ``participations_fixed``, whether `selects_without_releases`. Both
         epsilons at ``delta`` are valid for a number of participations that does not depend on releases, and
-        unlike the sums they are no filters. They are NaN under a mechanism of a user's own. Epsilons are
-        infinite without privacy. Selectors come in the order of `pausefl.selectors.SELECTORS`.
+        unlike the sums they are no filters. They are NaN under a mechanism of a user's own, and the one by
+        zCDP under another accountant than ``pure``, whose ledgers have no sums. Epsilons are infinite without
+        privacy. Selectors come in the order of `pausefl.selectors.SELECTORS`.
     """
     rows: list[dict[str, Any]] = []
     n_protected: list[int] = []
@@ -81,7 +82,9 @@ def privacy_table(runs: Mapping[RunId, Run], privacy: PrivacySettings) -> pd.Dat
     ]
     # Pure epsilon is (epsilon, delta) for every delta. The minimum keeps NaN.
     update = np.minimum(zcdp.epsilon_of(rho, DELTA), table["epsilon_update"].to_numpy())
-    table["epsilon_update_zcdp"] = np.where(private, update, math.inf)
+    table["epsilon_update_zcdp"] = np.where(
+        private, update if privacy.accountant == "pure" else np.nan, math.inf
+    )
     table["participations_fixed"] = [selects_without_releases(SELECTORS[one]) for one in table["selector"]]
     return table
 
@@ -113,11 +116,11 @@ def _ledger(run: Run) -> pd.DataFrame:
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
-    of, delta = (
+    protected, delta = (
         str(table["pld_of"].iloc[0]),
         f"10{markdown.raised(round(math.log10(table['delta'].iloc[0])))}",
     )
-    in_parts = of != "update"
+    in_parts = protected != "update"
     records = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
@@ -131,8 +134,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         cells = {
             "Selector": labels[str(selector)],
             "Participations": f"{highest['participations']:.0f}",
-            f"ε per {of}": _epsilon(highest["epsilon_coordinate"]),
-            f"ε per {of}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
+            f"ε per {protected}": _epsilon(highest["epsilon_coordinate"]),
+            f"ε per {protected}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
             **(of_update if in_parts else {}),
             "Unprotected values": f"{highest['values_unprotected']:,.0f}",
             "Median: participations": f"{median['participations']:.0f}",

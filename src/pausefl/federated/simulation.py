@@ -458,7 +458,8 @@ def make_protection(
         return Ledger(n_users, 0, layout.n_values + n_unpaid, None), None, None
     mechanism, n_protected = settings.make_mechanism(), layout.n_protected
     n_unprotected, schedule = layout.n_values - n_protected + n_unpaid, settings.make_schedule()
-    ledger = Ledger(n_users, n_protected, n_unprotected, schedule, mechanism, share)
+    accountant = settings.make_accountant()
+    ledger = Ledger(n_users, n_protected, n_unprotected, schedule, mechanism, share, accountant)
     protection = Protection(mechanism, settings.make_sampler(streams), n_protected)
     return ledger, protection, LossProtection.build(settings, share, streams) if share else None
 

@@ -35,7 +35,7 @@ class NoiselessLedger(Ledger):
     def may_take_part(self) -> NDArray[np.bool_]:
         """Whether each user (K,) has budget for another participation."""
         if self.schedule is not None and self.schedule.endless:
-            return np.ones(self.n_users, np.bool_)
+            return self._affordable()
         return super().may_take_part()
 
 
@@ -76,6 +76,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
         kept.schedule,
         kept.mechanism,
         kept.loss_share,
+        kept.accountant,
     )
     return simulation
 

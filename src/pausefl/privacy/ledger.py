@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.errors import PrivacyError
+from pausefl.privacy.accountants import Accountant, PureAccountant, check_prices
 from pausefl.privacy.mechanisms import Mechanism
 from pausefl.privacy.schedule import Schedule, check_sums
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Relative rounding error that a sum of budgets may have.
+#: Relative rounding error that a sum of prices may have.
 _ROUNDING = 1e-12
 #: Least budget whose noise stays in the range of float32.
 _LEAST_EPSILON = 1e-30
@@ -25,8 +26,9 @@ _LEAST_EPSILON = 1e-30
 class Ledger:
     """Privacy account of one federated job, and the filter that enforces the budget.
 
-    The account is the sum of budgets, pure epsilon. It holds whoever is selected and when, even if that
-    depends on earlier releases, because the budget of a participation depends only on its number.
+    What a user has spent is an epsilon of what the mechanism protects, by the accountant: the sum of budgets,
+    or an epsilon at some delta. That it never exceeds the schedule's ``epsilon_total`` holds whoever is
+    selected and when, even if that depends on earlier releases.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class Ledger:
         What a budget is spent on; None without privacy.
     loss_share
         Share s of each budget that is spent on the reported loss, and not on the update.
+    accountant
+        What budgets add up to.
     """
 
     n_users: int
@@ -49,17 +53,20 @@ class Ledger:
     schedule: Schedule | None
     mechanism: Mechanism | None = None
     loss_share: float = 0.0
+    accountant: Accountant = PureAccountant()  # noqa: RUF009 (cannot be changed)
     participations: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         if self.schedule is not None:
             check_sums(self.schedule)
+            check_prices(self.accountant, self.schedule)
+            self._budget = self.accountant.budget(self.schedule.epsilon_total)
         self.restore(np.zeros(self.n_users, np.int64))
 
     def restore(self, participations: NDArray[np.int64]) -> None:
         """Continue from the participations (K,) of an earlier ledger."""
         self.participations = participations.copy()
-        self._spent = np.zeros(self.n_users)
+        self._price = np.zeros(self.n_users)
         self._next = np.full(self.n_users, np.inf)
         self._account(np.arange(self.n_users))
 
@@ -67,8 +74,7 @@ class Ledger:
         """Whether each user (K,) has budget for another participation; always true without privacy."""
         if self.schedule is None:
             return np.ones(self.n_users, np.bool_)
-        affordable = self._spent + self._next <= self.schedule.epsilon_total * (1 + _ROUNDING)
-        return np.asarray(affordable & (self._next >= _LEAST_EPSILON))
+        return self._affordable() & (self._next >= _LEAST_EPSILON)
 
     def spend(self, users: NDArray[np.int64]) -> NDArray[np.float64]:
         """Count a participation of each user, before anything is released; returns the budgets (n,).
@@ -89,30 +95,40 @@ class Ledger:
         return epsilon
 
     def spent(self) -> NDArray[np.float64]:
-        """Leakage (K,) so far: the sum of the budgets of all participations."""
-        return self._spent.copy()
+        """Epsilon (K,) of all participations so far, by the accountant."""
+        return np.array(self.accountant.epsilon(self._price))
 
     def privacy(self) -> NDArray[np.float64]:
-        """p_k (K,): share of the budget that is left (v2, eq. 7); ones without privacy."""
+        """p_k (K,): share of the budget that is left (v2, eq. 7); ones without privacy.
+
+        It is the share of the total price, in the accountant's unit: there participations add up, so that two
+        of the same budget take the same part of p_k.
+        """
         if self.schedule is None:
             return np.ones(self.n_users)
-        return 1.0 - self._spent / self.schedule.epsilon_total
+        return np.asarray(np.maximum(1.0 - self._price / self._budget, 0.0))
+
+    def _affordable(self) -> NDArray[np.bool_]:
+        """Whether the total price of each user (K,) leaves enough for its next participation."""
+        due = self._price + self.accountant.cost(self._next)
+        return np.asarray(due <= self._budget * (1 + _ROUNDING))
 
     def _account(self, users: NDArray[np.int64]) -> None:
         """Compute what some users have spent, and may spend next, from their participations."""
         n = self.participations[users]
         if self.schedule is None:
-            self._spent[users] = np.where(n > 0, np.inf, 0.0)
+            self._price[users] = np.where(n > 0, np.inf, 0.0)
         else:
-            self._spent[users], self._next[users] = self.schedule.spent(n), self.schedule.epsilon(n + 1)
+            self._price[users] = self.accountant.total(self.schedule, n)
+            self._next[users] = self.schedule.epsilon(n + 1)
 
     def table(self) -> pd.DataFrame:
         """One row a user; ``epsilon_update`` is for the whole update, and for the loss reported with it."""
         spent = update = self.spent()
-        if self.mechanism is not None:
-            of_update, of_loss = (1 - self.loss_share) * spent, self.loss_share * spent
-            update = np.array([self.mechanism.update_epsilon(e, self.n_protected) for e in of_update])
-            update += of_loss
+        if self.schedule is not None and self.mechanism is not None:
+            update = self.accountant.of_updates(
+                self.schedule, self.participations, self.mechanism, self.n_protected, self.loss_share
+            )
         import pandas as pd  # budgets do not need it
 
         return pd.DataFrame(

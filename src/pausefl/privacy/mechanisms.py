@@ -29,6 +29,10 @@ class Mechanism(ABC):
 
     #: What ``epsilon_total`` is for: a coordinate of the update, or the update as a whole.
     protects: ClassVar[Literal["coordinate", "update"]]
+    #: Whether a release of budget epsilon costs an accountant no more than one that is pure epsilon-DP: under
+    #: ``zcdp`` a rho of epsilon^2 / 2. True of Laplace noise, and under ``zcdp`` of Gaussian noise whose
+    #: standard deviation is the L2 sensitivity over epsilon. Where it is false, budgets can only be summed.
+    costs_as_pure: ClassVar[bool] = False
     #: Sentence for captions, formatted with the keys of the section ``privacy``.
     caption: ClassVar[str] = ""
     #: What it is, for the reference of settings.
@@ -66,6 +70,7 @@ class CoordinateMechanism(Mechanism):
     """
 
     protects = "coordinate"
+    costs_as_pure = True
     caption = (
         "Each user has a budget of ε = {epsilon_total} per coordinate; sensitivity {sensitivity} per"
         " coordinate."
@@ -105,6 +110,7 @@ class VectorMechanism(Mechanism):
     """
 
     protects = "update"
+    costs_as_pure = True
     caption = (
         "Each user has a budget of ε = {epsilon_total} for its updates as a whole, which are clipped to L1"
         " norm {clip_norm}."

@@ -22,14 +22,17 @@ NUMBER = (int, float, np.integer, np.floating)
 #: the last digits are those of published results.
 _LARGE = 600.0
 
-#: Participations of a user's own schedule whose sums are checked, and rounding that these may have.
-_CHECKED, _ROUNDING = 1000, 1e-9
+#: Participations of a user's own schedule or accountant that are checked.
+CHECKED = 1000
+#: Rounding that the sums of a user's own schedule may have.
+_ROUNDING = 1e-9
 
 
 class Schedule(ABC):
-    """Budgets eps_1, eps_2, … of a user's participations; their sum is at most eps_bar.
+    """Budgets eps_1, eps_2, … of a user's participations.
 
-    Its constructor takes keys of the section ``privacy`` of a scenario.
+    The accountant (`pausefl.privacy.accountants`) says how many of them a user may spend. A schedule's
+    constructor takes keys of the section ``privacy`` of a scenario.
     """
 
     #: eps_bar, the budget of a user.
@@ -47,19 +50,19 @@ class Schedule(ABC):
 
     @abstractmethod
     def spent(self, participations: ArrayLike) -> Floats:
-        """Sum of the first n budgets, elementwise; 0 for n = 0, never above ``epsilon_total``."""
+        """Sum of the first n budgets, elementwise; 0 for n = 0."""
 
 
 def check_sums(schedule: Schedule) -> None:
     """Raise `OwnPartError` if a user's own schedule accounts for less than it spends.
 
-    So for the first `_CHECKED` participations; of the package's own schedules, tests show it.
+    So for the first `CHECKED` participations; of the package's own schedules, tests show it.
     """
     if type(schedule).__module__.startswith("pausefl."):
         return
     name = f"schedule '{type(schedule).__module__}:{type(schedule).__name__}'"
     with naming(type(schedule), name, "when its sums were checked"):
-        n = np.arange(_CHECKED + 1)
+        n = np.arange(CHECKED + 1)
         budgets, spent = np.asarray(schedule.epsilon(n[1:])), np.asarray(schedule.spent(n))
         sums = np.concatenate([[0.0], np.cumsum(budgets)])
     if spent.shape != n.shape or not (np.isfinite(sums).all() and (budgets >= 0).all()):
@@ -149,5 +152,42 @@ class UniformSchedule(Schedule):
         return np.asarray(self.epsilon_total * np.minimum(n / self.n_participations, 1.0))
 
 
+@dataclass(frozen=True)
+class ConstantSchedule(Schedule):
+    """eps_i = eps for every participation, as many as the accountant admits.
+
+    By sums these are eps_bar / eps participations, rounded down. By zCDP they are more where eps is small:
+    with eps_bar = 10, eps = 0.1 and delta = 1e-5, 310 instead of 100.
+
+    Attributes
+    ----------
+    epsilon_total
+        eps_bar > 0.
+    epsilon_each
+        eps > 0.
+    """
+
+    caption = "Each participation may spend {epsilon_each}; there are no more once the budget is spent."
+    about = "`epsilon_each` for every participation, until the accountant refuses"
+
+    epsilon_total: float
+    epsilon_each: float
+
+    def __post_init__(self) -> None:
+        _check_positive(epsilon_total=self.epsilon_total, epsilon_each=self.epsilon_each)
+
+    def epsilon(self, participation: ArrayLike) -> Floats:
+        """See `Schedule.epsilon`."""
+        return np.full(np.shape(participation), float(self.epsilon_each))
+
+    def spent(self, participations: ArrayLike) -> Floats:
+        """See `Schedule.spent`: n eps."""
+        return np.asarray(self.epsilon_each * np.asarray(participations, dtype=np.float64))
+
+
 #: In the order of the reference of settings.
-SCHEDULES = Plugins("schedule", Schedule, {"geometric": GeometricSchedule, "uniform": UniformSchedule})  # type: ignore[type-abstract]
+SCHEDULES = Plugins(
+    "schedule",
+    Schedule,  # type: ignore[type-abstract]
+    {"geometric": GeometricSchedule, "uniform": UniformSchedule, "constant": ConstantSchedule},
+)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import model_validator
 
 from pausefl.plugins import Plugins, build, check_choices
+from pausefl.privacy.accountants import ACCOUNTANTS, Account, Accountant
 from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
 from pausefl.privacy.samplers import SAMPLERS, Sampler
 from pausefl.privacy.schedule import SCHEDULES, Schedule
@@ -40,6 +41,13 @@ class PrivacySettings(Settings):
     """How the budget is spread. A user whose participations are used up takes no further part."""
     n_participations: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
     """Participations of a user (schedule `uniform`)."""
+    epsilon_each: Positive | None = None
+    """Budget of every participation (schedule `constant`)."""
+    accountant: Annotated[str, OneOf(ACCOUNTANTS)] = "pure"
+    """How the budgets of a user's participations add up to the epsilon that it has spent, and so when
+    `epsilon_total` is spent. Budgets that users have spent are epsilons of this accountant."""
+    delta: Annotated[float, Real(gt=0, lt=1)] | None = None
+    """Probability with which the guarantee may fail (accountant `zcdp`); 1e-5 is usual."""
     sampler: Annotated[str, OneOf(SAMPLERS)] = "simulated"
     """Where the noise comes from."""
     loss_share: Annotated[float, Real(gt=0, lt=1)] | None = None
@@ -73,9 +81,22 @@ class PrivacySettings(Settings):
 
     @model_validator(mode="after")
     def _has_the_keys_of_its_choices(self) -> Self:
-        """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
-        choices: dict[str, Plugins[Any]] = {"mechanism": MECHANISMS, "schedule": SCHEDULES}
+        """The keys of the mechanism, the schedule and the accountant, and of no other ones."""
+        choices: dict[str, Plugins[Any]] = {
+            "mechanism": MECHANISMS,
+            "schedule": SCHEDULES,
+            "accountant": ACCOUNTANTS,
+        }
         check_choices(self, "privacy", choices)
+        return self
+
+    @model_validator(mode="after")
+    def _an_accountant_of_the_mechanism(self) -> Self:
+        if self.accountant != "pure" and not MECHANISMS[self.mechanism].costs_as_pure:
+            raise ValueError(
+                f"accountant = '{self.accountant}' does not know what a release of mechanism"
+                f" '{self.mechanism}' costs: its class must have costs_as_pure = True, if that is so"
+            )
         return self
 
     def share_for_losses(self, released: bool) -> float:
@@ -89,6 +110,14 @@ class PrivacySettings(Settings):
     def make_schedule(self) -> Schedule:
         """The schedule."""
         return build(SCHEDULES[self.schedule], vars(self))
+
+    def make_accountant(self) -> Accountant:
+        """The accountant."""
+        return build(ACCOUNTANTS[self.accountant], vars(self))
+
+    def make_account(self) -> Account:
+        """The schedule, with the accountant's epsilons in place of its sums."""
+        return Account(self.make_schedule(), self.make_accountant())
 
     def make_sampler(self, streams: Streams, purpose: str = "noise") -> Sampler:
         """The sampler, on a stream of a seed."""

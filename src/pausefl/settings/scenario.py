@@ -15,6 +15,7 @@ from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.plugins import arguments
+from pausefl.privacy.accountants import ACCOUNTANTS
 from pausefl.privacy.mechanisms import MECHANISMS
 from pausefl.privacy.samplers import SAMPLERS
 from pausefl.privacy.schedule import SCHEDULES
@@ -177,6 +178,7 @@ class Scenario(Settings):
                 MECHANISMS[self.privacy.mechanism],
                 SCHEDULES[self.privacy.schedule],
                 SAMPLERS[self.privacy.sampler],
+                ACCOUNTANTS[self.privacy.accountant],
             ]
         return parts
 

@@ -49,7 +49,7 @@ def spent_in(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Float
     """
     counts = np.zeros((len(run) + 1, n_users), np.int64)
     counts[1:] = participations(run, n_users).T.cumsum(axis=0)
-    spent: Floats = privacy.make_schedule().spent(counts)
+    spent: Floats = privacy.make_account().spent(counts)
     if not np.allclose(spent[1:].max(axis=1), run["leakage_max"].to_numpy(np.float64), rtol=1e-9):
         raise PauseflError("the selections of a run do not add up to the budget spent that it recorded")
     return spent

@@ -196,7 +196,7 @@ class Benchmark(SeededStudy):
         """
         scenario, summary, classes = self.scenario, run.summary, run.summary["class_accuracy"]
         private = scenario.privacy is not None and SELECTORS[run.selector].private
-        schedule = scenario.privacy.make_schedule() if scenario.privacy is not None and private else None
+        schedule = scenario.privacy.make_account() if scenario.privacy is not None and private else None
         within = run.rounds[run.rounds["elapsed_s"] <= self.time_s]
         return {
             **measure(

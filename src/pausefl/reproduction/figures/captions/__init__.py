@@ -25,7 +25,7 @@ import jinja2
 from pausefl.analysis.figures.kinds import FIGURES, MOST_LINES, FigureSettings, figures_of
 from pausefl.analysis.figures.notes import scale_note
 from pausefl.analysis.outcomes import WINDOW
-from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
+from pausefl.privacy import ACCOUNTANTS, MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED, TABLE_KINDS, log_of, logged
 from pausefl.reproduction.figures import papers
 from pausefl.reproduction.figures.deviations import applying
@@ -107,7 +107,8 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
     runs, privacy, guarantees = Counter(seeds), scenario.privacy, []
     number = "one seed" if len(runs) == 1 else f"{len(runs)} seeds"
     if privacy is not None:
-        parts = MECHANISMS[privacy.mechanism], SCHEDULES[privacy.schedule], SAMPLERS[privacy.sampler]
+        noise = MECHANISMS[privacy.mechanism], SCHEDULES[privacy.schedule], SAMPLERS[privacy.sampler]
+        parts = *noise, ACCOUNTANTS[privacy.accountant]
         guarantees = [part.caption.format(**vars(privacy)) for part in parts if part.caption]
     return {
         "scenario": scenario,
