@@ -52,6 +52,22 @@ rule report:
         "../scripts/report.py"
 
 
+rule numbers:
+    """named numbers of the published runs, which the pages have in their places"""
+    input:
+        local_if_published(targets.numbers_inputs(W)),
+        names=local(str(W.root / "docs/numbers.yaml")),
+    output:
+        "results/numbers.csv",
+    log:
+        "results/logs/numbers.log",
+    params:
+        root=str(W.root),
+        code=code_of("numbers"),
+    script:
+        "../scripts/numbers.py"
+
+
 rule metrics:
     """numbers and curves that Git keeps and DVC compares"""
     input:

@@ -29,7 +29,8 @@ from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
 from pausefl.reproduction.figures import overview, papers
-from pausefl.reproduction.pages.findings import Numbers, render
+from pausefl.reproduction.pages.numbers import Numbers, evaluate
+from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies import drift
 from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_trainers
@@ -203,23 +204,29 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
 
 def pages(published: Published) -> dict[Path, str]:
     """Text of each generated page of the repository, by path."""
-    root, made = published.root, Numbers(published)
-    templates = root / "docs/templates"
+    root, templates = published.root, published.root / "docs/templates"
+    numbers = evaluate(published, root / "docs/numbers.yaml")
+
+    def page(name: str, **words: str) -> str:
+        """A template with numbers and words in its places."""
+        return with_numbers((templates / f"{name}.md").read_text("utf-8"), numbers | words)
+
+    above = page("summary", up="../", limits="The limits", authors="authors.md")
     tables = {
         "docs/artifact.md": {"claims": claims_table(published)},
-        "README.md": {"findings": render("readme.md.jinja", made, templates)},
+        "README.md": {"findings": page("summary", up="", limits="Limits", authors="docs/authors.md")},
         "docs/verdicts.md": verdicts(published),
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
-        "docs/world.md": {"drift": drift_table(made.drift)},
+        "docs/world.md": {"drift": drift_table(Numbers(published).drift)},
         "docs/authors.md": {
             "logs": beside_authors(published, LOGGED),
             "archived": beside_authors(published, ARCHIVED),
         },
     }
     texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
-    whole = {f"docs/{name}.md": f"{name}.md.jinja" for name in ("findings", "benchmark")}
-    return texts | {Path(path): render(template, made, templates) for path, template in whole.items()}
+    whole = {Path(f"docs/{name}.md"): page(name, summary=above) for name in ("findings", "benchmark")}
+    return texts | whole
 
 
 def main() -> None:

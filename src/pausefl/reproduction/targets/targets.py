@@ -104,7 +104,8 @@ def reported(project: Project, report: str) -> list[str]:
     files = [file for name in content.scenarios for file in of_scenario(project, name)]
     files += [file for name in content.studies for file in of_study(project, name)]
     files += [f"results/claims/{scale}/{name}" for scale in content.scales for name in CLAIM_FILES]
-    files += overview_files(project) if report == "all" else []
+    if report == "all":
+        files += [*overview_files(project), *(["results/numbers.csv"] if project.config.published else [])]
     return [*files, f"results/report/{report}.html"] if files else []
 
 
@@ -174,6 +175,12 @@ def overview_files(project: Project) -> list[str]:
 def overview_scenarios(project: Project) -> list[str]:
     """Scenarios that the overview shows."""
     return [name for name in charts.scenarios() if name in project.own]
+
+
+def numbers_inputs(project: Project) -> list[str]:
+    """The published runs and studies, which the numbers of pages are made from."""
+    published = project.root / "results/published"
+    return sorted(str(path) for files in ("*/runs.jsonl", "studies/*/*") for path in published.glob(files))
 
 
 def claim_places(project: Project, scale: str, claims: Sequence[Claim] = ()) -> tuple[list[str], list[str]]:

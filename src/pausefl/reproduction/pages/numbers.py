@@ -1,16 +1,21 @@
-"""The words of the findings, ``docs/templates``, with numbers of the published runs in their places."""
+"""Named numbers of the published runs, and the places of pages that they fill.
+
+``docs/numbers.yaml`` has the numbers: a name, the method of `Numbers` that makes it, and what that is asked.
+The workflow's rule ``numbers`` writes them to ``results/numbers.csv``, and ``{{name}}`` in a page of
+``docs/templates`` is the place of one.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 
 from pausefl.analysis import markdown
@@ -19,6 +24,7 @@ from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name, in_
 from pausefl.analysis.metrics import METRICS
 from pausefl.analysis.paired import pair_gaps, paired
 from pausefl.analysis.trajectories import trajectories
+from pausefl.errors import ConfigError, suggest
 from pausefl.reproduction import accuracy_gap
 from pausefl.reproduction.authors_archive import LOGGED, beside_ours, tally
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
@@ -30,7 +36,7 @@ from pausefl.reproduction.studies.benchmark import Benchmark
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
-from pausefl.settings import load_scenario
+from pausefl.settings import load_scenario, read_yaml
 
 #: The studies with runs longer than the papers'.
 LONG_RUNS = {AS_WRITTEN: "mnist_knobs", AS_RUN: "mnist_long_as_run"}
@@ -40,17 +46,29 @@ CLOSE = 0.03
 
 
 class Numbers:
-    """What templates may ask for: numbers of claims' comparisons, counts of runs."""
+    """Makers of numbers: of claims' comparisons, published runs and studies; each returns a text."""
 
     def __init__(self, published: Published) -> None:
         self.published, self.experiments = published, published.config.experiments
         self.verdicts = {(one.claim.id, one.reading): one for one in published.judged}
 
-    def gap(self, claim: str, where: str, question: str) -> Comparison:
-        """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
+    def gap(self, claim: str, where: str, question: str, form: str = "") -> str:
+        """The gap of a claim's comparison in a scenario or study.
 
-        `KeyError` if there is none.
+        The question is such as ``time to the target: PAUSE against Random``. `KeyError` if there is none.
         """
+        one = self._comparison(claim, where, question)
+        return shown(one.gap, one.unit, form)
+
+    def interval(self, claim: str, where: str, question: str, form: str = "") -> str:
+        """The interval of that gap; a dash if it has none."""
+        return interval(self._comparison(claim, where, question), form)
+
+    def n_seeds(self, claim: str, where: str, question: str) -> str:
+        """The number of seeds that it rests on."""
+        return str(len(self._comparison(claim, where, question).seeds))
+
+    def _comparison(self, claim: str, where: str, question: str) -> Comparison:
         reading = AS_RUN if where.endswith("_as_run") else AS_WRITTEN
         for one in self.verdicts[claim, reading].comparisons:
             if one.made and (one.where, one.question) == (where, question):
@@ -60,26 +78,32 @@ class Numbers:
     def gaps(
         self, claim: str, reading: str, topic: str, subject: str = "", where: str = "", outcome: str = ""
     ) -> str:
-        """Least and greatest gap of `found` comparisons, ``1.04 to 1.28``, some of which may be bounds."""
-        found = self.found(claim, reading, topic, subject, where, outcome)
+        """Least and greatest gap of comparisons, ``1.04 to 1.28``, some of which may be bounds.
+
+        Of one topic if it is given; only those whose selectors begin with ``subject``, whose scenario has
+        ``where`` in its name, and with an ``outcome``; ``holds alone`` and ``fails alone`` are those of
+        comparisons tested alone, ``tested`` all of several seeds.
+        """
+        found = self._found(claim, reading, topic, subject, where, outcome)
         ends = sorted(found, key=lambda one: one.gap)
         return span(shown(one.gap, one.unit) for one in ends)
 
     def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
-        """Least and greatest gap in the authors' logs among the `found` comparisons as run."""
-        found = self.found(claim, AS_RUN, topic, subject)
+        """Least and greatest gap in the authors' logs among comparisons as run."""
+        found = self._found(claim, AS_RUN, topic, subject)
         known = sorted((one.authors, one.unit) for one in found if not math.isnan(one.authors))
         return span(shown(*one) for one in known)
 
-    def found(
+    def count(
+        self, claim: str, reading: str, topic: str = "", subject: str = "", where: str = "", outcome: str = ""
+    ) -> str:
+        """How many comparisons there are; arguments as in `gaps`."""
+        return str(len(self._found(claim, reading, topic, subject, where, outcome)))
+
+    def _found(
         self, claim: str, reading: str, topic: str = "", subject: str = "", where: str = "", outcome: str = ""
     ) -> list[Comparison]:
-        """Comparisons of a claim that were made, of one topic if it is given.
-
-        Only those whose selectors begin with ``subject``, whose scenario has ``where`` in its name, and
-        with an ``outcome``; ``holds alone`` and ``fails alone`` are those of comparisons tested alone,
-        ``tested`` all of several seeds.
-        """
+        """Comparisons of a claim that were made; arguments as in `gaps`."""
         return [
             one
             for one in self.verdicts[claim, reading].comparisons
@@ -133,7 +157,7 @@ class Numbers:
         As claims measure it; `KeyError` if the log does not tell.
         """
         question = "accuracy at the earlier end: PAUSE against FedAvg w/o privacy"
-        one = self.gap("C15", where, question)
+        one = self._comparison("C15", where, question)
         if math.isnan(one.authors):
             raise KeyError(f"{where}: the log lacks an accuracy")
         return shown(one.authors, "points")
@@ -336,7 +360,7 @@ class Numbers:
         settings = self._benchmark_of(study)
         summary = settings.summary(self._runs(study))
         names = [settings.names[one] for one in summary["selector"][summary["front"] >= FRONT_SHARE]]
-        return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+        return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "nobody"
 
     def spent_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
         """Largest budget spent of a selector there over another's in a scenario until then: ``0.85``."""
@@ -432,18 +456,34 @@ class Numbers:
         return span(in_words(n) for n in sorted(counts.values()))
 
 
-def render(name: str, numbers: Numbers, folder: Path) -> str:
-    """Text of a template, ``findings.md.jinja`` of a folder."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
-    environment.filters |= {
-        "shown": lambda one, form="": shown(one.gap, one.unit, form),
-        "interval": interval,
-        "n_seeds": lambda one: len(one.seeds),
-    }
-    values = {name: getattr(numbers, name) for name in dir(Numbers) if not name.startswith("_")}
-    return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
+def evaluate(published: Published, file: Path) -> dict[str, str]:
+    """The numbers that a file lists, by name, as pages have them.
+
+    Raises
+    ------
+    ConfigError
+        If a number is asked for in a way that `Numbers` does not know, or there is none; it is named.
+    """
+    makers, values = Numbers(published), {}
+    for name, (method, *asked) in read_yaml(file).items():
+        named = asked.pop() if asked and isinstance(asked[-1], dict) else {}
+        try:
+            maker = getattr(makers, method)
+            values[name] = str(maker(*asked, **named) if callable(maker) else maker)
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+            raise ConfigError(f"{file}: {name} cannot be made: {error!r}") from None
+    return values
+
+
+def filled(page: str, values: Mapping[str, str]) -> str:
+    """A page with each ``{{name}}`` replaced; `ConfigError` names the nearest number if there is none."""
+
+    def value(place: re.Match[str]) -> str:
+        if place[1] not in values:
+            raise ConfigError(f"there is no number '{place[1]}'. {suggest(place[1], values)}")
+        return values[place[1]]
+
+    return re.sub(r"\{\{(\w+)\}\}", value, page)
 
 
 def _cells(table: pd.DataFrame) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.reproduction.pages.findings import Numbers
+from pausefl.errors import ConfigError
+from pausefl.reproduction.pages.numbers import Numbers, evaluate, filled
 from pausefl.reproduction.pages.published import Published
+from pausefl.settings import read_yaml
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 IID = "benchmark_mnist_iid"
@@ -84,3 +87,26 @@ def test_who_chooses_on_noise_is_on_no_front(numbers: Numbers) -> None:
         assert "Oort" not in front
         assert "rpow-d" not in front
         assert "Genie" not in front
+
+
+def test_every_number_is_in_a_page_and_every_place_has_a_number(published: Published) -> None:
+    templates = {
+        path.stem: path.read_text("utf-8") for path in (published.root / "docs/templates").glob("*.md")
+    }
+    places = {name for text in templates.values() for name in re.findall(r"\{\{(\w+)\}\}", text)}
+    named = read_yaml(published.root / "docs/numbers.yaml").keys()
+    assert places - named == {"summary", "up", "limits", "authors"}
+    assert named <= places
+
+
+def test_a_place_without_a_number_is_refused() -> None:
+    assert filled("{{one}} and {{one}}", {"one": "1.2"}) == "1.2 and 1.2"
+    with pytest.raises(ConfigError, match="no number 'onn'.*'one'"):
+        filled("{{onn}}", {"one": "1.2"})
+
+
+def test_a_number_that_cannot_be_made_is_named(published: Published, tmp_path: Path) -> None:
+    for asked in ("[gap, C3a, nowhere, nothing]", "[nothing_of_ours]", "[finding]"):
+        (tmp_path / "numbers.yaml").write_text(f"mine: {asked}\n", "utf-8")
+        with pytest.raises(ConfigError, match=r"numbers\.yaml: mine cannot be made"):
+            evaluate(published, tmp_path / "numbers.yaml")
