@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from matplotlib.colors import same_color
+from matplotlib.colors import same_color, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -108,28 +108,23 @@ def over_seeds(seeds: list[Points], value: Callable[[Points, float], float]) -> 
 
 
 def line_of(figure: Figure, selector: str) -> Line2D:
-    (line,) = [
-        line
-        for line in figure.axes[0].lines
-        if same_color(line.get_color(), look_of(selector).color) and line.get_markevery() is not None
-    ]
+    (line,) = [line for line in figure.axes[0].lines if line.get_label() == look_of(selector).label]
     return line
 
 
-def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]], seeds: list[Points]) -> None:
-    """Line of a selector, and the thin lines of its seeds."""
+def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]]) -> None:
+    """Line of a selector, and the band of its seeds."""
     plotted = np.column_stack(line_of(figure, selector).get_data())
     # The axis may end before a curve does, after its first knot beyond.
     assert len(plotted) == len(wanted) or plotted[-1, 0] >= figure.axes[0].get_xlim()[1]
-    np.testing.assert_allclose(plotted, np.array(wanted)[: len(plotted), :2], rtol=1e-9)
-    own = [
-        np.column_stack(line.get_data())
-        for line in figure.axes[0].lines
-        if same_color(line.get_color(), look_of(selector).color) and line.get_linewidth() == 0.45
-    ]
-    assert len(own) == len(seeds)
-    for line, points in zip(own, seeds, strict=True):
-        np.testing.assert_allclose(line, np.array(points)[: len(line)], rtol=1e-9)
+    expected = np.array(wanted)[: len(plotted)]
+    np.testing.assert_allclose(plotted, expected[:, :2], rtol=1e-9)
+    color = to_rgb(look_of(selector).color)
+    (band,) = [one for one in figure.axes[0].collections if same_color(one.get_facecolor()[0, :3], color)]
+    corners = band.get_paths()[0].vertices
+    for edge in (2, 3):
+        for corner in expected[:, [0, edge]]:
+            assert np.isclose(corners, corner, rtol=1e-9).all(axis=1).any()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +141,7 @@ def test_curves_over_time(
             for run, folder in folders.items()
             if run.selector == selector
         ]
-        compare(figure, selector, over_seeds(seeds, straight), seeds)
+        compare(figure, selector, over_seeds(seeds, straight))
 
 
 @pytest.mark.parametrize(("kind", "x"), [("leakage_vs_time", "elapsed_s"), ("leakage_vs_rounds", "round")])
@@ -169,4 +164,4 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[RunId, Path]]) ->
                     )
                     points.append((row[x], spent))
                 seeds.append(points)
-        compare(figure, selector, over_seeds(seeds, step), seeds)
+        compare(figure, selector, over_seeds(seeds, step))

@@ -46,7 +46,7 @@ def test_a_caption_states_the_scenario(kind: str, scenario: config.Scenario) -> 
 def test_every_shipped_scenario_has_captions_of_few_words(kind: str) -> None:
     for name in scenario_names(SCENARIOS):
         caption = captions.caption(kind, load_scenario(name, SCENARIOS), (3,), "files")
-        assert 6 < len(words_of(caption.shown).split()) <= MOST_WORDS
+        assert 3 < len(words_of(caption.shown).split()) <= MOST_WORDS
         assert "3" in caption.details
 
 

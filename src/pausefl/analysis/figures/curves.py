@@ -1,8 +1,8 @@
 """Curves over simulated time or rounds: a line for each selector, and how far its seeds differ.
 
-A line is the mean over seeds, interpolated onto the union of their times, until the first of them ends; there
-it has its selector's marker. Up to `FEW` seeds are thin lines. Of more, the range is a band in figures of at
-most `MOST_BANDS` selectors, else an interval at the end of the line.
+A line is the mean over seeds, interpolated onto the union of their times, until the first of them ends, and a
+band the range of the seeds. Names stand beside the axes, at the height where their lines end. In a figure of
+many selectors the `MOST_COLOURED` that matter have their colours and bands; the others are grey.
 
 Where FedAvg lasts more than `LONG` times as long as every other selector, the axis of time ends at `MARGIN`
 times the longest of those, and the end of the curve stands beside its name.
@@ -12,16 +12,16 @@ Bands are Matplotlib's: seaborn's ``lineplot`` takes 13 s for 10 selectors, 3 se
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.analysis.figures.style import legend_key, look, marker
+from pausefl.analysis.figures.names import name_ends
+from pausefl.analysis.figures.style import look, marker
 from pausefl.analysis.outcomes import WINDOW, smoothed
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS, in_legend_order, look_of
@@ -36,17 +36,22 @@ if TYPE_CHECKING:
 #: selector that does not take everyone.
 LONG, MARGIN = 1.5, 1.08
 
-#: Up to this many seeds are lines of their own, and up to this many selectors have bands.
-FEW, MOST_BANDS = 5, 3
+#: Selectors that matter, in this order: what the papers propose, then what they compare it with. A figure of
+#: more than `MOST_COLOURED` of pausefl's selectors has that many of these in colour. A user's own always are.
+THOSE_THAT_MATTER = (
+    *("pause", "bsfl", "sa_pause", "sa_pause_best_gain", "sa_pause_v1", "alsa"),
+    *("random", "random_by_size", "fedavg", "cs_ucb", "cs_ucb_q"),
+)
+MOST_COLOURED = 5
 
-#: Share of an axis within which two marks would hide one another.
-NEAR = 0.025
+#: Colour of the other selectors' lines.
+GREY = "0.6"
 
-#: Share of an axis from which on a range of seeds can be seen.
-SEEN = 0.02
+#: How a thin line looks that is no curve: a target, or a budget.
+THIN: dict[str, Any] = {"color": "black", "linewidth": 0.6}
 
-#: Characters of a line of a name beside the axes.
-NAME_WIDTH = 20
+#: How the range of seeds looks.
+FILLED: dict[str, Any] = {"alpha": 0.15, "linewidth": 0}
 
 Array = NDArray[np.float64]
 
@@ -63,14 +68,11 @@ class Band:
     low: Array
     high: Array
     n_seeds: int
-    seeds: Seeds = field(default_factory=dict)
 
     def until(self, limit: float) -> Band:
         """The curve up to its first knot beyond a limit: what lies further off must not scale the y axis."""
         end = int(np.searchsorted(self.x, limit)) + 1
-        ends = {seed: int(np.searchsorted(x, limit)) + 1 for seed, (x, _) in self.seeds.items()}
-        seeds = {seed: (x[: ends[seed]], y[: ends[seed]]) for seed, (x, y) in self.seeds.items()}
-        return Band(self.x[:end], self.mean[:end], self.low[:end], self.high[:end], self.n_seeds, seeds)
+        return Band(self.x[:end], self.mean[:end], self.low[:end], self.high[:end], self.n_seeds)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def on_one_axis(runs: Collection[tuple[Array, Array]], step: bool = False) -> tu
 def band(seeds: Seeds, step: bool = False) -> Band:
     """Mean, minimum and maximum of several curves where all are defined; ``step`` as in `on_one_axis`."""
     x, rows = on_one_axis(seeds.values(), step)
-    return Band(x, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows), seeds)
+    return Band(x, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows))
 
 
 def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Band]:
@@ -176,141 +178,49 @@ def on_time_axis(
     return limit, {name: curve.until(limit) for name, curve in curves.items()}, labels
 
 
-#: How a thin line of a seed looks, and a band.
-_SEED: dict[str, Any] = {"linewidth": 0.45}
-_FILLED: dict[str, Any] = {"alpha": 0.18, "linewidth": 0}
+def in_colour(selectors: Iterable[str]) -> set[str]:
+    """Those of some selectors that a figure of them has in colour; see `THOSE_THAT_MATTER`."""
+    names = list(selectors)
+    ours = [name for name in names if SELECTORS.find(name).__module__.startswith("pausefl.selectors.")]
+    matter = ours if len(ours) <= MOST_COLOURED else [one for one in THOSE_THAT_MATTER if one in ours]
+    return set(names) - set(ours) | set(matter[:MOST_COLOURED])
 
 
-def _spread(curve: Band, wide: bool) -> str:
-    """How a curve's seeds are shown: ``lines``, ``band``, ``bar``; nothing if there is one."""
-    if curve.n_seeds == 1:
-        return ""
-    return "lines" if curve.n_seeds <= FEW and curve.seeds else "band" if wide else "bar"
+def plot_band(axes: Axes, curve: Band, step: bool = False, banded: bool = True, **style: Any) -> Line2D:
+    """The line of a curve, plotted with the range of its seeds if it is ``banded``; ``step`` as in `band`.
 
-
-def spread_of(curves: Collection[Band], wide: bool = True, barred: bool = True) -> dict[str, Any]:
-    """Keys of a legend by their words: thin lines of seeds, and bands, or bars if curves are not ``wide``.
-
-    ``barred`` says whether there is any bar that is long enough to be seen.
+    ``style`` has Matplotlib's keywords of the line.
     """
-    from matplotlib.patches import Patch
-
-    bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
-    line = legend_key(color="black")
-    keys: dict[str, tuple[str, Any]] = {
-        "lines": ("Thin lines: seeds", legend_key(color="black", **_SEED)),
-        "band": ("Band: range of seeds", (Patch(facecolor="black", **_FILLED), line)),
-        "bar": ("Bar: range of seeds", legend_key(color="black", linestyle="none", **bar)),
-    }
-    shown = {_spread(curve, wide) for curve in curves} - (set() if barred else {"bar"})
-    return dict(key for how, key in keys.items() if how in shown)
-
-
-def plot_band(
-    axes: Axes,
-    selector: str,
-    curve: Band,
-    step: bool = False,
-    label: str = "",
-    wide: bool = True,
-    marked: bool = True,
-) -> Line2D:
-    """The line of a selector, plotted with its seeds; ``step`` as in `on_one_axis`.
-
-    More than `FEW` seeds are a band, or only their mean if the line is not to be ``wide``.
-    """
-    style, shape = look(selector), "steps-post" if step else "default"
-    below = {"color": style["color"], "zorder": style["zorder"] - 2}
-    how = _spread(curve, wide)
-    if how == "lines":
-        for x, y in curve.seeds.values():
-            axes.plot(x, y, drawstyle=shape, **below, **_SEED)
-    elif how == "band":
+    if banded and curve.n_seeds > 1:
         joined: Any = {"step": "post" if step else None}
-        axes.fill_between(curve.x, curve.low, curve.high, **joined, **below, **_FILLED)
-    if not wide:
-        style["linewidth"] *= 0.75
-    # Marks of different selectors are at different places of the same curve.
-    first = 0.02 + 0.4 * (0.618 * list(SELECTORS).index(selector) % 1)
-    style |= marker(selector) | {"markevery": (first, 0.4)} if marked else {}
-    (line,) = axes.plot(curve.x, curve.mean, drawstyle=shape, label=label, **style)
+        axes.fill_between(curve.x, curve.low, curve.high, color=style["color"], **joined, **FILLED)
+    (line,) = axes.plot(curve.x, curve.mean, drawstyle="steps-post" if step else "default", **style)
     return line
 
 
 def plot_curves(
-    axes: Axes,
-    curves: Mapping[str, Band],
-    labels: Mapping[str, str],
-    step: bool = False,
-    end: float = np.inf,
-    between: tuple[float, float] = (-np.inf, np.inf),
-    wide: bool = True,
+    axes: Axes, curves: Mapping[str, Band], labels: Mapping[str, str], step: bool = False
 ) -> list[Line2D]:
-    """The lines of curves, plotted with their ends; the highest end first, labelled for `with_names`.
-
-    Ranges of seeds are bands if curves are to be ``wide``, else bars. The axes reach to ``end``, and lie
-    ``between`` two heights. A curve that ends beyond them has no end, and no mark there.
-    """
-    from matplotlib.transforms import offset_copy
-
-    lines: dict[str, Line2D] = {}
-    drawn: list[float] = []
-    means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in curves.values()])
-    least = SEEN * np.ptp(means)
-    for selector, curve in curves.items():
-        label = labels[selector] + n_seeds_of(curve, curves)
-        lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
-        inside = (curve.x <= end) & (between[0] <= curve.mean) & (curve.mean <= between[1])
-        if not inside.any():
-            continue
-        last = int(np.flatnonzero(inside)[-1])
-        x, y = float(curve.x[last]), curve.mean[last]
-        own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
-        if last == len(curve.x) - 1:
-            axes.plot(x, y, linestyle="none", clip_on=False, **own, **marker(selector))
-            if _spread(curve, wide) == "bar" and curve.high[-1] - curve.low[-1] > least:
-                beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
-                root = axes.get_figure(root=True)
-                moved = offset_copy(axes.transData, root, x=4 + 3.5 * beside, units="points")
-                bar: dict[str, Any] = {"linewidth": 0.9, "marker": "_", "clip_on": False, "transform": moved}
-                axes.plot([x, x], [curve.low[-1], curve.high[-1]], **bar, **own)
-                axes.plot(x, y, linestyle="none", clip_on=False, transform=moved, **own, **marker(selector))
-                drawn.append(x)
-    return [lines[selector] for selector in sorted(lines, key=lambda one: -float(curves[one].mean[-1]))]
+    """The lines of curves, plotted with the first on top and labelled for `with_names`."""
+    coloured, lines = in_colour(curves), []
+    for i, (selector, curve) in reversed(list(enumerate(curves.items()))):
+        style = look(selector) | marker(selector)
+        # Marks of different selectors are at different places, so that lines that coincide are told apart.
+        style |= {"markevery": (0.03 + 0.3 * i / len(curves), 0.3), "label": labels[selector]}
+        if selector not in coloured:
+            style |= {"color": GREY, "linewidth": 0.8}
+        style["label"] += n_seeds_of(curve, curves)
+        lines.append(plot_band(axes, curve, step, selector in coloured, **style))
+    return lines
 
 
 def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Band]) -> Figure:
-    """The figure with the names of lines to the right of its first axes, in their order.
-
-    Above them is the number of seeds, unless a name has another; below them, how seeds are shown. The figure
-    grows if the names need it.
-    """
-    wide = len(curves) <= MOST_BANDS
-    barred = any(line.get_marker() == "_" for axes in figure.axes for line in axes.lines)
-    spread = spread_of(curves.values(), wide, barred)
+    """The figure with the names of lines at their ends, and the number of seeds above its first axes."""
     numbers = {curve.n_seeds for curve in curves.values()}
-    most = max(numbers)
-    words = [*(str(line.get_label()) for line in lines), *spread]
-    names = [textwrap.fill(one, NAME_WIDTH) for one in words]
-    right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
-    bars = sum(_spread(curve, wide) == "bar" and curve.x[-1] > right for curve in curves.values())
-    legend = figure.axes[0].legend(
-        [*lines, *spread.values()],
-        names,
-        title=f"n = {most}" + (" unless stated" if len(numbers) > 1 else " seed" if most == 1 else " seeds"),
-        loc="upper left",
-        bbox_to_anchor=(1, 1),
-        borderaxespad=1.2 + 0.5 * bars,
-        fontsize="small",
-        title_fontsize="small",
-        alignment="left",
-        handlelength=3,
-        handletextpad=0.5,
-    )
-    for text in legend.get_texts():
-        text.set_linespacing(0.9)
-    rows = 1 + sum(1.25 + name.count("\n") for name in names)
-    figure.set_figheight(max(figure.get_figheight(), 0.3 + 0.115 * rows))
+    most = f"{max(numbers)} seeds{', fewer where stated' if len(numbers) > 1 else ''}"
+    words = f"Mean and range of {most}" if max(numbers) > 1 else "One seed"
+    figure.axes[0].set_title(words, loc="left", fontsize="small", fontweight="normal")
+    name_ends(figure.axes[0], lines)
     return figure
 
 
@@ -345,7 +255,7 @@ def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
         return
     budget = scenario.privacy.epsilon_total
     axes.set_ylim(top=max(1.12 * budget, axes.get_ylim()[1]))
-    axes.axhline(budget, color="black", linewidth=0.6, zorder=2.5)
+    axes.axhline(budget, **THIN)
     if words:
         place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         name = f"budget ε = {budget:,.10g}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.analysis.figures.curves import Band, bands, plot_band, spread_of
-from pausefl.analysis.figures.style import COLUMN_WIDTH
+from pausefl.analysis.figures.curves import FILLED, Band, bands, plot_band
+from pausefl.analysis.figures.style import COLUMN_WIDTH, legend_key, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,16 +49,21 @@ def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
 
 
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:
-    """Lines of selectors, with a band of their seeds, however few; ``step`` as in `band`."""
-    return [plot_band(axes, name, replace(curve, seeds={}), step) for name, curve in curves.items()]
+    """Lines of selectors, with a band of their seeds, the first on top; ``step`` as in `band`."""
+    in_reverse = list(curves.items())[::-1]
+    return [plot_band(axes, curve, step, **look(name)) for name, curve in in_reverse][::-1]
 
 
 def explain(
     figure: Figure, lines: Sequence[Line2D], labels: Sequence[str], curves: Collection[Band], **layout: Any
 ) -> None:
     """A legend of lines below a figure's panels, and of their bands if there are any."""
-    spread = spread_of([replace(curve, seeds={}) for curve in curves])
-    figure.legend([*lines, *spread.values()], [*labels, *spread], loc="outside lower center", **layout)
+    from matplotlib.patches import Patch
+
+    keys: dict[str, Any] = dict(zip(labels, lines, strict=True))
+    if any(curve.n_seeds > 1 for curve in curves):
+        keys["Band: range of seeds"] = Patch(facecolor="black", **FILLED), legend_key(color="black")
+    figure.legend(keys.values(), keys.keys(), loc="outside lower center", **layout)
 
 
 def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:

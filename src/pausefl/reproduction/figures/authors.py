@@ -14,7 +14,7 @@ from pausefl.reproduction.authors_archive import archived, log_of, logged
 from pausefl.settings import Scenario
 
 #: How their runs look: curves of the archive, and single rounds.
-_CURVE: dict[str, Any] = {"linewidth": 0.7, "color": "black", "zorder": 5}
+_CURVE: dict[str, Any] = {"linewidth": 0.7, "color": "black"}
 _ROUNDS: dict[str, Any] = _CURVE | {
     "linestyle": "none",
     "marker": "o",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,30 +104,24 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
     limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
-    for mark, kinds in _SHOWN:
+    for mark, kinds in reversed(_SHOWN):  # the first on top
         if kinds == ("clustered_size",) and "random" in theirs | cut:
             continue
         if name := _first(kinds, cut):
-            drawn.append(replace(cut[name], seeds={}))
-            plot_band(axes, name, drawn[-1], marked=False)
+            drawn.append(cut[name])
+            plot_band(axes, cut[name], **look(name))
             used[name] = mark
         if name := _first(kinds, theirs):
             run = theirs[name].dropna(subset="accuracy")
             run = run[run["elapsed_s"] <= limit]
+            if run.empty:
+                continue
             times = run["elapsed_s"].to_numpy(np.float64)
-            wanted = np.linspace(times[0], times[-1], _N_MARKS) if len(times) else times
+            wanted = np.linspace(times[0], times[-1], _N_MARKS)
             run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
-            style = _mark(mark) | {"color": look(name)["color"], "zorder": look(name)["zorder"] + 1}
-            marks = axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
-            if len(run):
-                used[name] = mark
-            if rounds is not None and not _first(kinds, cut) and len(run):
-                times = run["elapsed_s"].to_numpy(np.float64)
-                # Beside the mark with the most room to its right.
-                at = int(np.diff(np.append(times, limit)).argmax())
-                place = times[at], 100 * run["accuracy"].iloc[at]
-                note: dict[str, Any] = {"color": marks[0].get_color(), "fontsize": 6.5, "va": "center"}
-                axes.annotate("authors only", place, (4, -3), textcoords="offset points", **note)
+            style = _mark(mark) | {"color": look(name)["color"], "linestyle": "none"}
+            axes.plot(run["elapsed_s"], 100 * run["accuracy"], **style)
+            used[name] = mark
     axes.set_xlim(0, limit if curves else None)
     words = "not run"
     if rounds is not None:
