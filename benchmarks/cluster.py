@@ -31,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
 from slurm import MISSING, Cluster, submitted
 from workspace import Checkout, make_checkout
 
-from pausefl.analysis.markdown import number, table
+from pausefl.analysis.formats import number
+from pausefl.analysis.markdown import table
 from pausefl.reproduction.targets.plan import LEAST, memory_mb
 from pausefl.reproduction.targets.plan import minutes as minutes_asked
 from pausefl.reproduction.targets.project import Project

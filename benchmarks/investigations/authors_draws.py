@@ -27,7 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl import Selector
-from pausefl.analysis import markdown
+from pausefl.analysis import formats, markdown
 from pausefl.bandit.history import History
 from pausefl.reproduction.authors_archive import read_off
 from pausefl.runs.collected import runs_in
@@ -113,7 +113,7 @@ def gaps(accuracy: pd.DataFrame, selector: str = "random") -> pd.Series:
 
 def table() -> str:
     """Accuracies of random selection, and how many seeds of ours are below the authors', in Markdown."""
-    number, log, more = markdown.number, logged("random"), more_runs()
+    number, log, more = formats.number, logged("random"), more_runs()
     rows = [["the authors' log", "1", *(number(log[at], ".1f") for at in SHOWN), "–", "–"]]
     for words, accuracy in (
         ("ours, published", published()["random"]),

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.analysis import markdown
+from pausefl.analysis import formats, markdown
 from pausefl.reproduction.accuracy_gap import RISEN
 from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
@@ -89,7 +89,7 @@ def counts() -> Iterator[list[str]]:
         if len(found):
             late = found[found["first"] > RISEN]
             more = 100 * (late["mean"] - late["authors"])
-            numbers = [markdown.number(more.mean(), "+.1f"), markdown.number(more.abs().mean(), ".1f")]
+            numbers = [formats.number(more.mean(), "+.1f"), formats.number(more.abs().mean(), ".1f")]
             yield [f"`{name}`", f"{found['inside'].sum()} of {len(found)}", f"{expected:.0f}", *numbers]
 
 
@@ -101,7 +101,7 @@ def ripple() -> Iterator[list[str]]:
     )
     for selector in ("sa_pause_best_gain", "pause", "clustered_size"):
         for label, whose, of in ((LABELS[selector], "authors", theirs), ("", "ours", ours)):
-            means = [markdown.number(of[selector].get(place, float("nan")), ".1f") for place in PLACES]
+            means = [formats.number(of[selector].get(place, float("nan")), ".1f") for place in PLACES]
             yield [label, whose, *means]
 
 

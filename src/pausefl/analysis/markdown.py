@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+
+from pausefl.analysis.formats import not_raised
 
 #: How LaTeX writes what tables have.
 _SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -18,7 +19,7 @@ _SIGNS |= {
     "✓": r"$\surd$",
 }
 _SIGNS |= {"✗": r"$\times$", "–": "--", "−": "$-$", "\u00a0": "~"}
-_RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
+_RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 #: Most rows of a table that stays on one page.
 _PAGE = 45
 
@@ -63,16 +64,6 @@ def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) 
     return frame.to_latex(index=False, column_format=align, longtable=len(rows) > _PAGE)
 
 
-def number(value: float, form: str) -> str:
-    """A number in one of Python's formats, with a minus sign; a dash for NaN."""
-    return "–" if math.isnan(value) else f"{value:{form}}".replace("-", "−")
-
-
-def raised(power: int) -> str:
-    """A power as it stands beside a number: ``⁻⁵``."""
-    return str(power).translate(str.maketrans("".join(_RAISED.values()), "".join(_RAISED)))
-
-
 def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
     """Rows as lines of columns two spaces apart; ``align`` as for `table`."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -84,10 +75,10 @@ def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
 
 
 def _latex(text: str) -> str:
-    raised = re.sub(f"[{''.join(_RAISED)}]+", lambda found: f"\0{found[0]}\0", text)
+    raised = re.sub(f"[{_RAISED}]+", lambda found: f"\0{found[0]}\0", text)
     parts = raised.split("\0")  # every second one is raised
     parts[::2] = ["".join(_SIGNS.get(letter, letter) for letter in part) for part in parts[::2]]
-    parts[1::2] = [f"$^{{{''.join(_RAISED[sign] for sign in part)}}}$" for part in parts[1::2]]
+    parts[1::2] = [f"$^{{{not_raised(part)}}}$" for part in parts[1::2]]
     marked = re.sub(r"`(.*?)`", r"\\texttt{\1}", "".join(parts))
     return re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", marked)
 

@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.analysis import markdown
+from pausefl.analysis.formats import in_points, mean_sd
 from pausefl.analysis.intervals import estimate
 from pausefl.analysis.outcomes import smoothed, smoothed_at
-from pausefl.analysis.tables import mean_sd
 from pausefl.privacy.schedule import Schedule
 from pausefl.runs.run import runs_of
 from pausefl.selectors import SELECTORS, in_legend_order
@@ -303,12 +303,6 @@ def _median(row: Mapping[Any, Any], name: str) -> str:
     median = row[f"{name}_median"]
     shown = f"{median:.{digits}f}" if math.isfinite(median) else "late"
     return shown if n == n_seeds else f"{shown} ({n} of {n_seeds})"
-
-
-def in_points(mean: float, low: float, high: float) -> str:
-    """``−0.9 (−1.4 to −0.4)``, a difference of shares in points with its interval; alone if that is NaN."""
-    points, *ends = (markdown.number(100 * value, "+.1f") for value in (mean, low, high))
-    return points if math.isnan(low) else f"{points} ({' to '.join(ends)})"
 
 
 def _points(row: Mapping[Any, Any]) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from pausefl.analysis.markdown import aligned, number
+from pausefl.analysis.formats import number
+from pausefl.analysis.markdown import aligned
 from pausefl.analysis.metrics import METRICS, Metric
 from pausefl.analysis.statistics import Floats, gaps, holm_adjusted, judge
 from pausefl.analysis.trajectories import Trajectory, trajectories

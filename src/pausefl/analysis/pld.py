@@ -65,18 +65,18 @@ def epsilons(
     wanted = set(participations)
     if not isinstance(mechanism, CoordinateMechanism | VectorMechanism):
         return dict.fromkeys(sorted(wanted), math.nan)
-    found = {0: 0.0}
+    epsilon_by_n = {0: 0.0}
     composed: Any = None
     for n in range(1, max(wanted, default=0) + 1):
         if schedule.spent(n) > _LARGEST:
-            return {n: found.get(n, float(schedule.spent(n))) for n in sorted(wanted)}
+            return {n: epsilon_by_n.get(n, float(schedule.spent(n))) for n in sorted(wanted)}
         loss = _loss(mechanism, float(schedule.epsilon(n)), loss_share)
         composed = loss if composed is None else composed.compose(loss)
         if n in wanted:
             epsilon = float(composed.get_epsilon_for_delta(delta))
             # Pure epsilon is (epsilon, delta) for every delta.
-            found[n] = float(np.clip(epsilon, 0.0, schedule.spent(n)))
-    return {n: found[n] for n in sorted(wanted)}
+            epsilon_by_n[n] = float(np.clip(epsilon, 0.0, schedule.spent(n)))
+    return {n: epsilon_by_n[n] for n in sorted(wanted)}
 
 
 def _loss(mechanism: Mechanism, epsilon: float, loss_share: float) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
+from pausefl.analysis.formats import number, raised
 from pausefl.analysis.pld import epsilons
 from pausefl.errors import PauseflError
 from pausefl.privacy import MECHANISMS, zcdp
@@ -118,7 +119,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
     protected, delta = (
         str(table["pld_of"].iloc[0]),
-        f"10{markdown.raised(round(math.log10(table['delta'].iloc[0])))}",
+        f"10{raised(round(math.log10(table['delta'].iloc[0])))}",
     )
     in_parts = protected != "update"
     records = []
@@ -128,19 +129,19 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         )
         # Where the other account is of the whole update, it is the tighter one.
         of_update = {
-            "ε per update": _epsilon(highest["epsilon_update"], 0),
-            f"ε per update by zCDP, δ = {delta}": _epsilon(highest["epsilon_update_zcdp"], 0),
+            "ε per update": number(highest["epsilon_update"], ",.0f"),
+            f"ε per update by zCDP, δ = {delta}": number(highest["epsilon_update_zcdp"], ",.0f"),
         }
         cells = {
             "Selector": labels[str(selector)],
             "Participations": f"{highest['participations']:.0f}",
-            f"ε per {protected}": _epsilon(highest["epsilon_coordinate"]),
-            f"ε per {protected}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
+            f"ε per {protected}": number(highest["epsilon_coordinate"], ",.2f"),
+            f"ε per {protected}, δ = {delta}": number(highest["epsilon_pld"], ",.2f"),
             **(of_update if in_parts else {}),
             "Unprotected values": f"{highest['values_unprotected']:,.0f}",
             "Median: participations": f"{median['participations']:.0f}",
-            "ε": _epsilon(median["epsilon_coordinate"]),
-            f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
+            "ε": number(median["epsilon_coordinate"], ",.2f"),
+            f"ε, δ = {delta}": number(median["epsilon_pld"], ",.2f"),
         }
         records.append(cells)
     note = (
@@ -163,9 +164,3 @@ def _holds_for(selectors: Iterable[str], labels: Mapping[str, str]) -> str:
     if adaptive:
         words += f" Only the sums hold for {adaptive}."
     return words
-
-
-def _epsilon(value: float, digits: int = 2) -> str:
-    if math.isnan(value):
-        return "–"
-    return "∞" if math.isinf(value) else f"{value:,.{digits}f}"

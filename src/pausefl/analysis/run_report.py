@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from pausefl.analysis.markdown import aligned, number
+from pausefl.analysis.formats import number
+from pausefl.analysis.markdown import aligned
 from pausefl.analysis.outcomes import WINDOW, outcomes
 from pausefl.privacy import MECHANISMS
 from pausefl.runs.collected import read_run

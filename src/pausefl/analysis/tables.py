@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
+from pausefl.analysis.formats import mean_sd
 from pausefl.analysis.outcomes import TARGET_SHARE, WINDOW, outcomes
 from pausefl.columns import ROUNDS
 from pausefl.errors import PauseflError
@@ -163,16 +164,6 @@ def time_to_target(row: pd.Series) -> str:
     if row["n_reached"] < row["n_seeds"]:
         return f"{row['seconds_reached_mean']:.1f} ({row['n_reached']} of {row['n_seeds']})"
     return mean_sd(row, "seconds_to_target", 1)
-
-
-def mean_sd(row: pd.Series, column: str, digits: int, scale: float = 1) -> str:
-    """``mean ± sd``; a dash without a value, ∞ if unbounded."""
-    mean, sd = row[f"{column}_mean"] * scale, row[f"{column}_sd"] * scale
-    if math.isnan(mean):
-        return "–"
-    if math.isinf(mean):
-        return "∞"
-    return f"{mean:.{digits}f}" + ("" if math.isnan(sd) else f" ± {sd:.{digits}f}")
 
 
 def _table_note(across: pd.DataFrame, bold: bool) -> str:

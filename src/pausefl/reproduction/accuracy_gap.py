@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pausefl.analysis import markdown
+from pausefl.analysis import formats, markdown
 from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.settings import load_scenario
 
@@ -88,7 +88,7 @@ def to_markdown(pairs: pd.DataFrame) -> str:
             row["n_users"],
             row["fedavg"],
             row["band"],
-        ): f"{markdown.number(row['gap'], '+.1f')} ({row['n_rounds']})"
+        ): f"{formats.number(row['gap'], '+.1f')} ({row['n_rounds']})"
         for row in by_accuracy(pairs).to_dict("records")
     }
     heads = [f"below {BANDS[1]} %", *(f"{low} to {high} %" for low, high in pairwise(BANDS[1:]))]

@@ -101,7 +101,7 @@ def test_every_number_is_in_a_page_and_every_place_has_a_number(published: Publi
 
 def test_a_place_without_a_number_is_refused() -> None:
     assert filled("{{one}} and {{one}}", {"one": "1.2"}) == "1.2 and 1.2"
-    with pytest.raises(ConfigError, match="no number 'onn'.*'one'"):
+    with pytest.raises(ConfigError, match=r"no number 'onn'.*'one'"):
         filled("{{onn}}", {"one": "1.2"})
 
 

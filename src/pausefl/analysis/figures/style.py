@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pausefl.analysis.markdown import latex_table, raised
+from pausefl.analysis.figures.names import name_ends, names_in
+from pausefl.analysis.formats import raised
+from pausefl.analysis.markdown import latex_table
 from pausefl.files import replacing
 from pausefl.selectors import look_of
 
@@ -44,14 +46,13 @@ def theme() -> Iterator[None]:
 def look(selector: str) -> dict[str, Any]:
     """Matplotlib's keywords for a selector's line."""
     one = look_of(selector)
-    return {"color": one.color, "linestyle": one.line, "linewidth": one.width, "zorder": one.zorder}
+    return {"color": one.color, "linestyle": one.line, "linewidth": one.width}
 
 
 def marker(selector: str) -> dict[str, Any]:
     """Matplotlib's keywords for a selector's marker."""
     one = look_of(selector)
-    size = 4.6 if one.marker == "*" else 3.4
-    face = "white" if one.hollow else one.color
+    size, face = 4.6 if one.marker == "*" else 3.4, "white" if one.hollow else "auto"
     return {"marker": one.marker, "markersize": size, "markerfacecolor": face, "markeredgewidth": 0.6}
 
 
@@ -117,8 +118,8 @@ def set_axes(
             axes.set(**to_set)
             if scale == "log":  # small panels would name every other decade
                 getattr(axes, f"{which}axis").get_major_locator().set_params(numticks=9)
-            for line in axes.lines if limits else ():  # ends of curves beyond the limits
-                line.set_clip_on(True)
+    if names := names_in(first):
+        name_ends(first, names)  # which end elsewhere now
 
 
 def _least_positive(panels: Sequence[Axes], which: str) -> float:

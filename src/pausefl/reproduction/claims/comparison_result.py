@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pausefl.analysis.markdown import number
+from pausefl.analysis.formats import number
 from pausefl.analysis.statistics import NOT_RUN, UNDECIDED, Decision
 
 #: Unit of a gap that is a ratio.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pausefl.analysis import markdown
+from pausefl.analysis.formats import rounded
 from pausefl.analysis.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined
 from pausefl.reproduction.claims.verdicts import Verdict
@@ -60,15 +60,6 @@ def describe(verdict: Verdict) -> dict[str, str]:
         "authors": _effect(logged),
         "covered": _covered(verdict.coverage),
     }
-
-
-def rounded(value: float | None, digits: int = 3) -> str:
-    """A number in a few significant digits; 0 if it is rounding, a dash without a finite number."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    if abs(value) < ROUNDING:
-        return "0"
-    return markdown.number(value, ",.0f" if abs(value) >= 1000 else f".{digits}g")
 
 
 def _needed(comparisons: Iterable[Comparison]) -> str:

@@ -19,8 +19,9 @@ from typing import Any
 import pandas as pd
 
 from pausefl.analysis import markdown
+from pausefl.analysis.formats import in_points, in_words, number, span
 from pausefl.analysis.intervals import estimate
-from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name, in_points
+from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name
 from pausefl.analysis.metrics import METRICS
 from pausefl.analysis.paired import pair_gaps, paired
 from pausefl.analysis.trajectories import trajectories
@@ -62,7 +63,10 @@ class Numbers:
 
     def interval(self, claim: str, where: str, question: str, form: str = "") -> str:
         """The interval of that gap; a dash if it has none."""
-        return interval(self._comparison(claim, where, question), form)
+        one = self._comparison(claim, where, question)
+        if math.isnan(one.low):
+            return "–"
+        return f"{shown(one.low, one.unit, form)} to {shown(one.high, one.unit, form)}"
 
     def n_seeds(self, claim: str, where: str, question: str) -> str:
         """The number of seeds that it rests on."""
@@ -492,28 +496,7 @@ def _cells(table: pd.DataFrame) -> str:
     return f"{inside} of {marked} | {expected:.0f}"
 
 
-def span(values: Iterable[str]) -> str:
-    """The first and the last of some values, ``1.04 to 1.28``; one of them if they are equal."""
-    listed = list(values)
-    if not listed:
-        raise KeyError("there is no such value")
-    return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
-
-
 def shown(value: float, unit: str, form: str = "") -> str:
     """A gap as pages have it: ratios with two digits, anything else with one, or more where that is 0."""
     form = form or (".2f" if unit == RATIO or 0 < abs(value) < 0.05 else ".1f")
-    return f"{value:{form}}".replace("-", "−")
-
-
-def interval(one: Comparison, form: str = "") -> str:
-    """The interval of a comparison; a dash if it has none."""
-    if math.isnan(one.low):
-        return "–"
-    return f"{shown(one.low, one.unit, form)} to {shown(one.high, one.unit, form)}"
-
-
-def in_words(n: int) -> str:
-    """A small number in words."""
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[n] if n < len(words) else str(n)
+    return number(value, form)

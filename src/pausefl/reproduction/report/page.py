@@ -16,11 +16,10 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from pausefl.analysis.markdown import number
+from pausefl.analysis.formats import number, p_value, rounded
 from pausefl.analysis.tables import time_to_target
 from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.verdicts import FINDINGS
-from pausefl.reproduction.claims.words import rounded
 from pausefl.reproduction.figures import papers
 from pausefl.reproduction.report import text
 from pausefl.reproduction.report.charts import AXES, legend
@@ -88,7 +87,7 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "number": rounded,
         "interval": _interval,
-        "p_value": _p_value,
+        "p_value": p_value,
         "slug": lambda title: title.replace(" ", "-"),
     }
     environment.globals |= {"counted": _counted}
@@ -135,7 +134,7 @@ def _selectors(parts: ReportParts) -> Iterator[dict[str, Any]]:
                 "reading": reading,
                 "selector": LABELS[row["selector"]],
                 "n_seeds": row["n_seeds"],
-                "numbers": [time_to_target(row), *(cell.replace("inf", "∞") for cell in cells)],
+                "numbers": [time_to_target(row), *cells],
             }
 
 
@@ -143,12 +142,6 @@ def _interval(compared: Mapping[str, Any]) -> str:
     """The interval of a comparison; a dash without one."""
     ends = [rounded(compared["low"]), rounded(compared["high"])]
     return "–" if "–" in ends else " to ".join(ends)
-
-
-def _p_value(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
 def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:

@@ -16,6 +16,7 @@ from pydantic import model_validator
 from pausefl.analysis import markdown
 from pausefl.analysis.figures.panels import NOTE, Plotted, new_panels
 from pausefl.analysis.figures.style import legend_key
+from pausefl.analysis.formats import mean_sd
 from pausefl.analysis.measures import (
     BUDGETS,
     FRONT_SHARE,
@@ -28,7 +29,6 @@ from pausefl.analysis.measures import (
     unranked,
 )
 from pausefl.analysis.outcomes import fairness_of, smoothed
-from pausefl.analysis.tables import mean_sd
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.reproduction.studies.base import Note, Runs, SeededStudy, Tables

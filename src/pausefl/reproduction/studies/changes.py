@@ -20,8 +20,8 @@ from pydantic import Strict, model_validator
 
 from pausefl.analysis.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.analysis.figures.style import legend_key, look, marker
+from pausefl.analysis.formats import number
 from pausefl.analysis.intervals import across_seeds, estimate
-from pausefl.analysis.markdown import number
 from pausefl.analysis.outcomes import fairness_of, moving_average
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only

@@ -6,9 +6,10 @@ import inspect
 import math
 from collections.abc import Iterable, Iterator
 
+from pausefl.analysis import formats
 from pausefl.analysis.figures.kinds import FIGURES, figures_of
 from pausefl.analysis.markdown import aligned
-from pausefl.reproduction.targets.plan import estimate, number, shipped_rates
+from pausefl.reproduction.targets.plan import estimate, shipped_rates
 from pausefl.reproduction.targets.project import Project
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario, scenario_names
@@ -35,12 +36,13 @@ def _rows(project: Project, kind: str) -> Iterator[list[str]]:
 
     def hours(jobs: Iterable[tuple[Scenario, str]], more: Iterable[float] = ()) -> str:
         costs = [estimate(scenario, name, project.config.raw, rates) for scenario, name in jobs]
-        return number(math.fsum([*costs, *more]) / 3600)
+        return formats.cost(math.fsum([*costs, *more]) / 3600)
 
     if kind == "selectors":
         for name, part in SELECTORS.items():
             what = (inspect.getdoc(part) or "").partition("\n\n")[0]
-            yield [name, number(1000 * rates["selection_s"].get(name, math.nan), 1), " ".join(what.split())]
+            per_round = formats.cost(1000 * rates["selection_s"].get(name, math.nan), 1)
+            yield [name, per_round, " ".join(what.split())]
     if kind in ("scenarios", "figures"):
         for one in (load_scenario(name, *project.folders) for name in scenario_names(*project.folders)):
             cost = hours((one, name) for name in one.selectors)

@@ -17,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from pausefl.analysis import formats
 from pausefl.analysis.markdown import aligned
 from pausefl.data.raw_data import training_size
 from pausefl.data.sources import SOURCES
@@ -150,13 +151,15 @@ def to_text(project: Project, target: str, n_cores: int) -> str:
     for names, own in kinds.items():
         hours = math.fsum(costs[job] for job in own if job not in done) / 3600
         counts = [str(len(own)), str(len(done.intersection(own)))]
-        lines.append([*names, *counts, number(max(costs[job] for job in own) / 60, 1), number(hours)])
+        lines.append(
+            [*names, *counts, formats.cost(max(costs[job] for job in own) / 60, 1), formats.cost(hours)]
+        )
     left, simulated = [costs[job] for job in jobs if job not in done], [["study", "core-hours"]]
     for name in targets.needs(project, wanted)[1]:
         study, there = project.studies[name], Path(project.studies_folder, name).is_dir()
         seconds = 0.0 if there else study.seconds(shipped_rates())
-        cost = "in the jobs above" if study.trained else number(seconds / 3600)
-        simulated.append([name, "done" if there else cost])
+        hours_of_study = "in the jobs above" if study.trained else formats.cost(seconds / 3600)
+        simulated.append([name, "done" if there else hours_of_study])
         left.append(seconds)
     parts = [aligned(part, sides) for part, sides in ((lines, "llrrrr"), (simulated, "lr")) if len(part) > 1]
     known = [seconds for seconds in left if not math.isnan(seconds)]
@@ -176,11 +179,3 @@ def to_text(project: Project, target: str, n_cores: int) -> str:
     )
     text = "\n\n".join("\n".join(part) for part in parts)
     return "\n".join([f"{text}\n", *(textwrap.fill(sentence, 110) for sentence in sentences)]).lstrip("\n")
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A cost in words: a dash if it is not known, and no zero for what is only little."""
-    if math.isnan(value):
-        return "–"
-    least = 10.0**-digits
-    return f"< {least:g}" if 0 < value < least / 2 else f"{value:.{digits}f}"
