@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 #: selector that does not take everyone.
 LONG, MARGIN = 1.5, 1.08
 
-#: Selectors that matter, in this order: what the papers propose, then what they compare it with. A figure of
-#: more than `MOST_COLOURED` of pausefl's selectors has that many of these in colour. A user's own always are.
+#: Selectors that matter, in this order: the papers' proposals and usual baselines, then variants of these.
+#: Of more than `MOST_COLOURED` of pausefl's selectors that many are in colour; a user's own always are.
 THOSE_THAT_MATTER = (
-    *("pause", "bsfl", "sa_pause", "sa_pause_best_gain", "sa_pause_v1", "alsa"),
-    *("random", "random_by_size", "fedavg", "cs_ucb", "cs_ucb_q"),
+    *("pause", "bsfl", "sa_pause", "random", "fedavg", "sa_pause_best_gain", "sa_pause_v1", "alsa"),
+    *("random_by_size", "cs_ucb", "cs_ucb_q"),
 )
 MOST_COLOURED = 5
 
@@ -201,9 +201,11 @@ def plot_band(axes: Axes, curve: Band, step: bool = False, banded: bool = True, 
 def plot_curves(
     axes: Axes, curves: Mapping[str, Band], labels: Mapping[str, str], step: bool = False
 ) -> list[Line2D]:
-    """The lines of curves, plotted with the first on top and labelled for `with_names`."""
+    """The lines of curves, labelled for `with_names`; those in colour are on top, and of these the first."""
     coloured, lines = in_colour(curves), []
-    for i, (selector, curve) in reversed(list(enumerate(curves.items()))):
+    for i, (selector, curve) in sorted(
+        enumerate(curves.items()), key=lambda one: (one[1][0] in coloured, -one[0])
+    ):
         style = look(selector) | marker(selector)
         # Marks of different selectors are at different places, so that lines that coincide are told apart.
         style |= {"markevery": (0.03 + 0.3 * i / len(curves), 0.3), "label": labels[selector]}

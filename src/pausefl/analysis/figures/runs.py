@@ -118,7 +118,8 @@ def _plot(
         figure = plot_beside(inside, beside, limit, shown, across)
     else:
         figure, axes = new_figure(2.35)
-        axes.set(xlabel=shown.x_label, ylabel=shown.y_label)
+        axes.set_xlabel(shown.x_label)
+        axes.set_ylabel(shown.y_label, linespacing=0.9)
         lines = plot_curves(axes, inside, labels, shown.is_leakage)
         lines += [axes.axhline(height, label=name, **THIN) for name, height in across.items()]
     for axes in figure.axes:

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from pausefl.analysis.figures.curves import mark_budget
+from pausefl.analysis.figures.curves import THIN, mark_budget
 from pausefl.analysis.figures.kinds import MOST_LINES
 from pausefl.analysis.figures.panels import Plotted
 from pausefl.analysis.figures.selections import first_seeds, participations
@@ -26,7 +26,7 @@ from pausefl.settings import PrivacySettings, Scenario
 Floats = NDArray[np.float64]
 
 #: Panels side by side.
-COLUMNS = 4
+COLUMNS = 3
 
 #: Parts of a panel of few users, and of many: quantiles over users that a line goes through, or a band lies
 #: between, none for a line each; and Matplotlib's keywords.
@@ -65,10 +65,8 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
     runs = first_seeds(run for run in runs_of(rounds) if np.isfinite(run[2]["leakage_max"]).all())
     if privacy is None or not runs:
         raise PauseflError(f"scenario '{scenario.name}': no run has a budget to plot")
-    n_columns = min(COLUMNS, len(runs))
-    width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)
     titles = [look_of(selector).label for selector in runs]
-    figure, panels = new_grid(titles, "Round", COLUMNS, width, height=1.25)
+    figure, panels = new_grid(titles, "Round", COLUMNS, COLUMN_WIDTH, height=0.95)
     parts = FEW if n_users <= MOST_LINES else MANY
     ends = []
     for axes, (selector, (_, run)) in zip(panels, runs.items(), strict=True):
@@ -83,7 +81,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
                     axes.plot(x, y, drawstyle="steps-post", **look)
         axes.set_xlim(0, max(len(run) for _, run in runs.values()))
         axes.sharey(panels[0])
-        mark_budget(axes, scenario, words=axes is panels[0])
+        mark_budget(axes, scenario, words=False)
         ends.append((look_of(selector).label, len(run), *_over_users(spent[-1:], (1, 0.5, 0))[:, 0]))
     what = f"Spent (ε per {scenario.protects})"
     label_all(figure, textwrap.fill(what, int(14 * figure.get_figheight())))
@@ -93,8 +91,8 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
         else Patch(facecolor="black", label=name, **look)
         for name, (_, look) in reversed(parts.items())
     ]
-    in_a_row = len(parts) if width > COLUMN_WIDTH else 2
-    figure.legend(handles=handles, loc="outside lower center", ncols=in_a_row, fontsize="small")
+    handles.append(legend_key(f"Budget ε = {privacy.epsilon_total:,.10g}", **THIN))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small")
     heads = ["Selector", "Round", f"{what}: highest user", "Median", "Lowest user"]
     return Plotted(figure, numbers=pd.DataFrame(ends, columns=heads))
 

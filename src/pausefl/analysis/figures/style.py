@@ -104,22 +104,17 @@ def set_axes(
     x_limits: Sequence[float] | None = None,
     y_limits: Sequence[float] | None = None,
 ) -> None:
-    """Give panels the scales and limits that a scenario asks for: of y only those that share the first's."""
-    first = figure.axes[0]
-    like_first = [one for one in figure.axes if one is first or first.get_shared_y_axes().joined(one, first)]
-    for which, panels, scale, limits in (
-        ("x", figure.axes, x_scale, x_limits),
-        ("y", like_first, y_scale, y_limits),
-    ):
+    """Give all panels the scales and limits that a scenario asks for."""
+    for which, scale, limits in (("x", x_scale, x_limits), ("y", y_scale, y_limits)):
         to_set: dict[str, Any] = {f"{which}scale": scale} if scale else {}
         if limits or scale == "log":
-            to_set[f"{which}lim"] = limits or (_least_positive(panels, which), None)
-        for axes in panels:
+            to_set[f"{which}lim"] = limits or (_least_positive(figure.axes, which), None)
+        for axes in figure.axes:
             axes.set(**to_set)
             if scale == "log":  # small panels would name every other decade
                 getattr(axes, f"{which}axis").get_major_locator().set_params(numticks=9)
-    if names := names_in(first):
-        name_ends(first, names)  # which end elsewhere now
+    if names := names_in(figure.axes[0]):
+        name_ends(figure.axes[0], names)  # which end elsewhere now
 
 
 def _least_positive(panels: Sequence[Axes], which: str) -> float:

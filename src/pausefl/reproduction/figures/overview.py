@@ -11,11 +11,11 @@ import pandas as pd
 
 from pausefl.analysis.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
 from pausefl.analysis.figures.panels import explain, new_panels
-from pausefl.analysis.figures.style import legend_key, look, theme
+from pausefl.analysis.figures.style import legend_key, look, marker, theme
 from pausefl.analysis.outcomes import WINDOW
 from pausefl.reproduction.authors_archive import read_off
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, label
-from pausefl.selectors import look_of
+from pausefl.selectors import in_legend_order, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,14 +52,13 @@ PANELS = (
     Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN", 20),
 )
 
-#: What a panel shows, of each kind the first that ran, and the mark of the authors' rounds.
+#: What a panel shows: the first that ran of each kind.
 _SHOWN = (
-    ("o", ("pause",)),
-    ("s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
-    ("^", ("random",)),
-    ("D", ("clustered_size",)),  # where random is not shown
-    ("v", ("fedavg_no_privacy",)),
-    ("P", ("fedavg",)),
+    ("pause",),
+    ("sa_pause", "sa_pause_best_gain", "sa_pause_v1"),
+    ("random", "clustered_size"),
+    ("fedavg_no_privacy",),
+    ("fedavg",),
 )
 
 #: About as many rounds of the authors' are marked on an axis of time.
@@ -74,54 +73,46 @@ def scenarios(ran: Collection[str]) -> list[str]:
 def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     """Plot the picture from the rounds of `scenarios`, as `pausefl.runs.run.rounds_of` returns them."""
     curves: list[Band] = []
-    marks: dict[str, str] = {}
+    shown: set[str] = set()
     with theme():
         figure, grid = new_panels((2, 3), 4.3, sharey=True)
         for axes, panel in zip(grid.flat, PANELS, strict=True):
-            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)), marks)
+            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)), shown)
         grid[0, 0].set_ylim(0, 95)
         for row in grid:
             row[0].set_ylabel("Test accuracy (%)")
         for axes in grid[-1]:
             axes.set_xlabel("Simulated time (s)")
-        names = [name for _, kinds in _SHOWN for name in kinds if name in marks]
-        handles = [legend_key(look_of(name).label, **look(name), **_mark(marks[name])) for name in names]
+        keys = {
+            look_of(name).label: legend_key(**look(name) | _mark(name)) for name in in_legend_order(shown)
+        }
         # So few marks on a line of the key would look like marks of ours.
-        theirs = legend_key("Marks: the authors' runs", linestyle="none", color="black", **_mark("o"))
-        explain(figure, (keys := [*handles, theirs]), [str(key.get_label()) for key in keys], curves, ncols=3)
+        keys["Marks: the authors' runs"] = legend_key(color="black", **_mark("pause") | {"linestyle": "none"})
+        explain(figure, list(keys.values()), list(keys), curves, ncols=3)
     return figure
 
 
-def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dict[str, str]) -> list[Band]:
-    """Plot a figure of the paper; returns the curves, whose seeds are bands.
-
-    ``used`` gets the mark of each selector that is shown.
-    """
+def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, shown: set[str]) -> list[Band]:
+    """Plot a figure of the paper; returns its curves, and adds its selectors to those that are ``shown``."""
     curves: dict[str, Band] = {}
     if rounds is not None:
-        shown = [_first(kinds, set(rounds["selector"])) for _, kinds in _SHOWN]
-        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100, panel.window)
+        names = [_first(kinds, set(rounds["selector"])) for kinds in _SHOWN]
+        curves = smoothed_bands(rounds[rounds["selector"].isin(names)], "accuracy", 100, panel.window)
     limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
     theirs = read_off(panel.as_run)
-    drawn: list[Band] = []
-    for mark, kinds in reversed(_SHOWN):  # the first on top
-        if kinds == ("clustered_size",) and "random" in theirs | cut:
-            continue
+    for kinds in reversed(_SHOWN):  # the first on top
         if name := _first(kinds, cut):
-            drawn.append(cut[name])
             plot_band(axes, cut[name], **look(name))
-            used[name] = mark
+            shown.add(name)
         if name := _first(kinds, theirs):
             run = theirs[name].dropna(subset="accuracy")
-            run = run[run["elapsed_s"] <= limit]
-            if run.empty:
-                continue
             times = run["elapsed_s"].to_numpy(np.float64)
-            wanted = np.linspace(times[0], times[-1], _N_MARKS)
-            run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
-            style = _mark(mark) | {"color": look(name)["color"], "linestyle": "none"}
-            axes.plot(run["elapsed_s"], 100 * run["accuracy"], **style)
-            used[name] = mark
+            if len(times := times[times <= limit]):
+                evenly = np.linspace(times[0], times[-1], _N_MARKS)
+                run = run.iloc[np.unique(np.searchsorted(times, evenly))]
+                style = look(name) | _mark(name) | {"linestyle": "none"}
+                axes.plot(run["elapsed_s"], 100 * run["accuracy"], **style)
+                shown.add(name)
     axes.set_xlim(0, limit if curves else None)
     words = "not run"
     if rounds is not None:
@@ -130,7 +121,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, used: dic
         words = f"{AS_RUN if panel.as_run in rounds['scenario'].unique() else AS_WRITTEN}, {seeds}"
     axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
     axes.annotate(words, (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8)
-    return drawn
+    return list(cut.values())
 
 
 def _first(kinds: Collection[str], there: Collection[str]) -> str:
@@ -138,5 +129,5 @@ def _first(kinds: Collection[str], there: Collection[str]) -> str:
     return next((name for name in kinds if name in there), "")
 
 
-def _mark(mark: str) -> dict[str, Any]:
-    return {"marker": mark, "markersize": 4, "markerfacecolor": "white", "markeredgewidth": 0.9}
+def _mark(selector: str) -> dict[str, Any]:
+    return marker(selector) | {"markersize": 4, "markerfacecolor": "white", "markeredgewidth": 0.9}
