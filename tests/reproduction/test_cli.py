@@ -158,7 +158,9 @@ def test_a_finished_run_is_made_again_only_when_asked(
     message = refused(command(*asked))
     assert f"{out} holds this job, finished otherwise: other code. To run it again: --force" in message
     (out / "summary.json").write_text("{", "utf-8")
-    assert f"{out} holds a run that cannot be read" in refused(command(*asked))
+    message = refused(command(*asked))
+    assert f"{out}/summary.json cannot be read" in message
+    assert "To run this job in its place: --force" in message
     code, said, _ = command(*asked, "--force")
     assert (code, "Already finished" in said) == (0, False)
     assert json.loads((out / "summary.json").read_text("utf-8"))["code_hash"] == summary["code_hash"]

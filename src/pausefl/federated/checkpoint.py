@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from pausefl import hashing
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.job import Job, check_free, identity_of
+from pausefl.federated.job import Job, identity_of
 from pausefl.federated.simulation import State
 from pausefl.files import check_readable, replacing
 from pausefl.provenance import peak_memory_bytes
+from pausefl.runs.run import Run, check_free, read_folder
 from pausefl.settings.dotted_keys import flattened
 from pausefl.settings.scenario import as_of_today
 
@@ -39,8 +38,6 @@ _N_LISTED = 4
 _HASHES = ("code", "data set", "partition")
 #: Parts of an identity that say how a job is run, not what it is.
 _HOW = ("code", "device", "n_threads", "versions")
-#: What a summary must have besides.
-_NEEDED = ("dataset_origin", "diverged_round", "refused_updates", "class_accuracy", "hardware", "timings_s")
 
 
 def _to_stderr(text: str) -> None:
@@ -218,7 +215,8 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
         return False
     check_free(out)
     try:
-        there, summary, _ = finished_run(out)
+        run = read_folder(out)
+        there, summary = identity_of_run(run), run.summary
     except PauseflError as error:
         if repeat:
             return False
@@ -246,33 +244,24 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
     return not repeat
 
 
-def finished_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
-    """Identity, summary and rounds of a finished run; `PauseflError` if it is damaged."""
-    for name in ("summary.json", "rounds.parquet"):
-        check_readable(folder / name)
+def identity_of_run(run: Run) -> dict[str, Any]:
+    """What the result of a finished run depends on, as `identity_of` has it of a job.
+
+    `PauseflError` if its summary does not say.
+    """
+    summary = run.summary
     try:
-        summary = json.loads((folder / "summary.json").read_text("utf-8"))
-        rounds = pd.read_parquet(folder / "rounds.parquet")
-        there = {
+        return {
             **{key: summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device")},
             **{key: summary[key] for key in ("n_threads", "versions")},
             **{key: summary["digests"][key] for key in ("data set", "partition")},
             "scenario": json.loads(json.dumps(as_of_today(summary))),
             # Older summaries do not say.
-            "genie": summary.get("genie", bool(rounds["pseudo_regret"].notna().any())),
+            "genie": summary.get("genie", bool(run.rounds["pseudo_regret"].notna().any())),
             "code": summary["code_hash"],
         }
-        [summary[key] for key in _NEEDED]
-        whole = summary["digests"]["rounds.parquet"] == hashing.of_table(rounds)
-    except Exception as error:  # a damaged file fails in many ways
-        raise PauseflError(
-            f"{folder} holds a run that cannot be read ({type(error).__name__}: {error})"
-        ) from None
-    if not whole:
-        raise PauseflError(
-            f"{folder}: files of different runs: rounds.parquet differs from what summary.json has"
-        )
-    return there, summary, rounds
+    except (KeyError, TypeError) as error:
+        raise PauseflError(f"{run.name}: summary.json lacks {error}") from None
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, str]:

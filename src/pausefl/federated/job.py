@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pausefl import hashing
 from pausefl.data.dataset import Dataset, check_examples
 from pausefl.data.partition import Partition, largest_shares
 from pausefl.errors import DataError
 from pausefl.federated.simulation import Result
-from pausefl.files import check_readable, replacing
 from pausefl.plugins import from_folder
 from pausefl.provenance import hardware, job_code, versions
 from pausefl.settings import Scenario
-
-#: Files of a result, in the order in which they are written: the summary marks a complete one.
-FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
 
 @dataclass(frozen=True)
@@ -164,18 +156,3 @@ def _label_shares(job: Job, dataset: Dataset, partition: Partition) -> dict[str,
     found = {"smallest": shares.min(), "mean": shares.mean(), "largest": shares.max()}
     rounded = {name: round(float(share), 4) for name, share in found.items()}
     return {"asked": job.scenario.partition.asked_share, **rounded}
-
-
-def check_free(out: Path) -> None:
-    """Raise `PauseflError` if something that is no file stands where a result is to be written."""
-    for path in (out / name for name in FILES):
-        if path.exists():
-            check_readable(path)
-
-
-def write_files(result: Result, summary: dict[str, Any], out: Path) -> None:
-    """Write all files under temporary names, then rename them, the summary last."""
-    with replacing(*(out / name for name in FILES)) as staged:
-        for path, table in zip(staged, (result.rounds, result.ledger), strict=False):
-            pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
-        staged[-1].write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")

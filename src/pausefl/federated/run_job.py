@@ -16,10 +16,11 @@ from pausefl.data.raw_data import fetch, prepare
 from pausefl.data.settings import RawData
 from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving
-from pausefl.federated.job import Job, check_data, check_free, identity_of, summary_of, write_files
+from pausefl.federated.job import Job, check_data, identity_of, summary_of
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
 from pausefl.files import check_writable, locked
+from pausefl.runs.run import check_free, write_files
 from pausefl.selectors import SELECTORS
 from pausefl.streams import Streams
 from pausefl.training.sizes import model_layout
@@ -100,8 +101,9 @@ def run_job(
         on_start(simulation.rows)
         result = _run(simulation, job, on_round, checkpoint, asked)
         course = checkpoint.course(result.seconds)
+        summary = summary_of(job, dataset, partition, identity, result, course)
         try:
-            write_files(result, summary_of(job, dataset, partition, identity, result, course), out)
+            write_files(result.rounds, result.ledger, summary, out)
         except OSError as error:
             resumes = ": it resumes from the saved state" if checkpoint.path.is_file() else ""
             raise PauseflError(

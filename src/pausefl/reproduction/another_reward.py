@@ -13,13 +13,14 @@ import numpy as np
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, differences, finished_run, listed
-from pausefl.federated.job import Job, identity_of, summary_of, write_files
+from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, differences, identity_of_run, listed
+from pausefl.federated.job import Job, identity_of, summary_of
 from pausefl.federated.runnable import NOT_TRAINED, not_within
 from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import Repeated
 from pausefl.files import check_writable, locked
 from pausefl.provenance import job_code
+from pausefl.runs.run import read_folder, write_files
 from pausefl.selectors import SELECTORS
 from pausefl.settings.scenario import scenario_of_run
 from pausefl.streams import Streams
@@ -37,7 +38,8 @@ def under_another_reward(job: Job, dataset: Dataset, partition: Partition, train
     users raises `PauseflError`.
     """
     check_writable(out)
-    there, summary, rounds = finished_run(trained)
+    run = read_folder(trained)
+    there, summary, rounds = identity_of_run(run), run.summary, run.rounds
     identity = identity_of(job, dataset, partition, summary["device"])
     checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
     code = job_code(scenario_of_run(there), there["selector"], genie=there["genie"])
@@ -76,6 +78,6 @@ def under_another_reward(job: Job, dataset: Dataset, partition: Partition, train
         "trained_by": origin,
     }
     with locked(out, checkpoint.saving.note):
-        write_files(result, ours, out)
+        write_files(result.rounds, result.ledger, ours, out)
         checkpoint.remove()
     return True

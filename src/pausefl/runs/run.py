@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -12,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pausefl import hashing
 from pausefl.columns import ALONE, ROUNDS
 from pausefl.errors import PauseflError
-from pausefl.files import check_writable, path_of, remedy
+from pausefl.files import check_readable, check_writable, path_of, remedy, replacing
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run_id import RunId
 from pausefl.selectors.settings import CONSTANT_KEYS
@@ -25,9 +28,9 @@ from pausefl.settings.dotted_keys import differing, flattened
 from pausefl.settings.scenario import as_of_today
 from pausefl.training.settings import MOST_ROUNDS
 
-#: Tables of a run.
+#: Tables of a run (`pausefl.columns`).
 TABLES = ("rounds.parquet", "ledger.parquet")
-#: Files of a run in a folder of its own.
+#: Files of a run in a folder of its own, as they are written: the last marks a complete one.
 RUN_FILES = (*TABLES, "summary.json")
 
 #: Columns that identify a run.
@@ -100,15 +103,27 @@ class Run:
         PauseflError
             If the folder cannot be written to, or already has a run.
         """
-        from pausefl.federated.job import check_free, write_files
-        from pausefl.federated.simulation import Result
-
         out = path_of(folder)
         check_writable(out)
         check_free(out)
         if (out / "summary.json").exists():
             raise PauseflError(f"{out} already has a run; save this one to another folder")
-        write_files(Result(self.rounds, self.ledger, {}, None, []), self.summary, out)
+        write_files(self.rounds, self.ledger, self.summary, out)
+
+
+def check_free(out: Path) -> None:
+    """Raise `PauseflError` if something that is no file stands where a run is to be written."""
+    for path in (out / name for name in RUN_FILES):
+        if path.exists():
+            check_readable(path)
+
+
+def write_files(rounds: pd.DataFrame, ledger: pd.DataFrame, summary: Mapping[str, Any], out: Path) -> None:
+    """Write the files of a run under temporary names, then rename them, the summary last."""
+    with replacing(*(out / name for name in RUN_FILES)) as staged:
+        for path, table in zip(staged, (rounds, ledger), strict=False):
+            pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+        staged[-1].write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
 
 
 def rounds_made(summary: Mapping[str, Any]) -> int:
