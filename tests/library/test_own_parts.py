@@ -115,6 +115,32 @@ class Points(Source):
         return Examples(x[:60], y[:60], x[60:], y[60:], 2)
 
 
+class Letters(Source):
+    """Windows of five letters of six; the next one is the last one's successor."""
+
+    origin, images, tokens = "an alphabet", False, True
+
+    def read(self, files):
+        x = np.random.default_rng(0).integers(0, 6, (480, 5)).astype(np.uint8)
+        y = (x[:, -1].astype(int) + 1) % 6
+        return Examples(x[:360], y[:360], x[360:], y[360:], 6, n_symbols=6)
+
+
+class Unlettered(Letters):
+    tokens = False
+
+
+class Lookup(Model):
+    """A row of outputs for the last token."""
+
+    tokens = True
+
+    @staticmethod
+    def build(input_shape, n_outputs, norm):
+        length, n_symbols = input_shape
+        return nn.Sequential(nn.Embedding(n_symbols, 4), nn.Flatten(), nn.Linear(4 * length, n_outputs))
+
+
 class Halving(Schedule):
     """Half of what is left, each time."""
 
@@ -332,6 +358,25 @@ def test_a_mechanism_that_does_not_say_what_it_costs_can_only_be_summed() -> Non
         ConfigError, match=r"accountant = 'zcdp' does not know .* mechanism 'mine:Quiet' costs"
     ):
         pausefl.change(scenario, {"privacy.accountant": "zcdp", "privacy.delta": 1e-5})
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("model", ["token_mlp", "token_lstm", "mine:Lookup"])
+def test_a_source_of_token_ids_trains_the_models_that_take_them(model: str) -> None:
+    own = {"data.source": "mine:Letters", "data.test_fraction": None, "model.name": model, "privacy": None}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), own)
+    run = pausefl.run(scenario, "random", n_rounds=40, device="cpu", progress=False)
+    assert run.rounds["accuracy"].iloc[-1] > 0.5  # chance is a sixth
+    for changes, message in (
+        ({"model.name": "fc"}, "model 'fc' takes numbers, and the data set has token ids"),
+        (
+            {"data.source": "mine:Points"},
+            f"model '{model}' needs token ids, which the data set does not have",
+        ),
+        ({"data.source": "mine:Unlettered"}, "needs token ids"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            pausefl.run(pausefl.change(scenario, changes), "random", n_rounds=1, device="cpu")
 
 
 #: Keys of the demo's law of latencies.

@@ -16,7 +16,9 @@ from pausefl.files import check_readable, remedy
 
 _KIND = "pausefl data set 1"
 _TEXTS = ("name", "origin")
-_USERS = "train_users"
+_USERS, _SYMBOLS = "train_users", "n_symbols"
+#: Types of token ids; a step of training widens those of its mini-batch.
+_TOKENS = ("uint8", "int32", "int64")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Dataset:
     train_x, test_x
         Images: uint8, shape (N, channels, height, width), values 0 to 255.
         Features: float32, shape (N, features).
+        Token ids: uint8, int32 or int64, shape (N, length), values 0 to ``n_symbols`` - 1.
     train_y, test_y
         Classes: int64, shape (N,), values 0 to ``n_classes`` - 1. Regression: float32, shape (N,).
     n_classes
@@ -38,6 +41,8 @@ class Dataset:
         What exactly it was made from; shown with every result made from it.
     train_users
         Whose each training example is, if the source says so: integers or text, shape (N,).
+    n_symbols
+        Number of symbols that token ids stand for; 0 if the examples are no token ids.
     """
 
     name: str
@@ -48,10 +53,22 @@ class Dataset:
     n_classes: int
     origin: str
     train_users: npt.NDArray[Any] | None = None
+    n_symbols: int = 0
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of an example: of images (channels, height, width), of features (features,).
+
+        Of token ids (length, n_symbols): that of their indicators, of which the ids are a short form.
+        """
+        shape = self.train_x.shape[1:]
+        return (*shape, self.n_symbols) if self.n_symbols else shape
 
     def save(self, path: Path) -> None:
         """Write to ``path`` (npz, uncompressed), atomically."""
-        users = {} if self.train_users is None else {_USERS: self.train_users}
+        more = {} if self.train_users is None else {_USERS: self.train_users}
+        if self.n_symbols:
+            more[_SYMBOLS] = np.array(self.n_symbols)
         write_arrays(
             path,
             _KIND,
@@ -62,7 +79,7 @@ class Dataset:
             test_y=self.test_y,
             n_classes=np.array(self.n_classes),
             origin=np.array(self.origin),
-            **users,
+            **more,
         )
 
 
@@ -74,7 +91,7 @@ def load_dataset(path: Path) -> Dataset:
     DataError
         If the file is missing, truncated, corrupt or of another kind, or if its examples are impossible.
     """
-    arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)), may_lack=(_USERS,))
+    arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)), may_lack=(_USERS, _SYMBOLS))
     check_examples(str(path), arrays)
     return Dataset(
         name=str(arrays["name"]),
@@ -85,6 +102,7 @@ def load_dataset(path: Path) -> Dataset:
         n_classes=int(arrays["n_classes"]),
         origin=str(arrays["origin"]),
         train_users=arrays.get(_USERS),
+        n_symbols=int(arrays.get(_SYMBOLS, 0)),
     )
 
 
@@ -102,25 +120,32 @@ def check_examples(where: str, arrays: Mapping[str, Any]) -> None:
     def refuse(problem: str) -> None:
         raise DataError(f"{where}: not a data set: {problem}")
 
-    n_classes = np.asarray(arrays["n_classes"])
-    if n_classes.ndim or n_classes.dtype.kind not in "iu" or n_classes < 0:
-        refuse("n_classes is no count")
+    n_classes, n_symbols = np.asarray(arrays["n_classes"]), np.asarray(arrays.get(_SYMBOLS, 0))
+    for name, count in (("n_classes", n_classes), (_SYMBOLS, n_symbols)):
+        if count.ndim or count.dtype.kind not in "iu" or count < 0:
+            refuse(f"{name} is no count")
     if any(np.asarray(arrays[name]).ndim or np.asarray(arrays[name]).dtype.kind != "U" for name in _TEXTS):
         refuse("name or origin is no text")
     for split in ("train", "test"):
         x, y = arrays[f"{split}_x"], arrays[f"{split}_y"]
         images = x.ndim == 4 and x.dtype == np.uint8
-        if not images and not (x.ndim == 2 and x.dtype == np.float32):
+        tokens = x.ndim == 2 and x.dtype in _TOKENS
+        if not (images or tokens) and not (x.ndim == 2 and x.dtype == np.float32):
             refuse(
                 f"{split}_x is {x.dtype} of shape {x.shape}: images are uint8 of shape (n, channels, height,"
-                " width), features float32 of shape (n, p)"
+                f" width), features float32 of shape (n, p), token ids {' or '.join(_TOKENS)} of shape (n,"
+                " length)"
             )
+        if tokens != (n_symbols > 0):
+            refuse(f"n_symbols is {n_symbols}, and {split}_x is {x.dtype}: token ids need it, and only they")
         if y.shape != x.shape[:1] or not x.size:
             refuse(f"{split}_x has shape {x.shape} and {split}_y {y.shape}: not one target for each example")
         if y.dtype != (wanted := np.dtype(np.int64 if n_classes else np.float32)):
             refuse(f"{split}_y is {y.dtype}, and with {n_classes} classes it must be {wanted}")
         if n_classes and not 0 <= y.min() <= y.max() < n_classes:
             refuse(f"{split}_y has labels {y.min()} .. {y.max()}, allowed are 0 .. {n_classes - 1}")
+        if tokens and not 0 <= x.min() <= x.max() < n_symbols:
+            refuse(f"{split}_x has token ids {x.min()} .. {x.max()}, allowed are 0 .. {n_symbols - 1}")
         if not (images or np.isfinite(x).all()) or not np.isfinite(y).all():
             refuse(f"{split}_x or {split}_y has values that are not finite")
     if (users := arrays.get(_USERS)) is not None and (

@@ -11,6 +11,7 @@ from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 from pausefl.settings.dotted_keys import differing
 from pausefl.training.models import MODELS
+from pausefl.training.settings import misfit
 
 #: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is
 #: searched, and when a run ends.
@@ -60,6 +61,8 @@ def _check_model(scenario: Scenario) -> None:
             f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
             f" '{model.name}'. Allowed: {', '.join(facts.norms)}."
         )
+    if problem := misfit(model.name, SOURCES.find(source).tokens):
+        raise ConfigError(f"scenario '{scenario.name}': {problem} (data.source '{source}')")
     if facts.smallest_image is not None and not SOURCES.find(source).images:
         raise ConfigError(
             f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"

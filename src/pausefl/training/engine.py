@@ -52,7 +52,7 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return settings.build(dataset.train_x.shape[1:], n_outputs)
+        return settings.build(dataset.input_shape, n_outputs)
 
 
 class Scores(NamedTuple):

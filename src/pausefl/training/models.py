@@ -19,6 +19,8 @@ class Model(ABC):
     family: ClassVar[Literal["dense", "convolutional"]] = "convolutional"
     #: Values of ``model.norm`` that apply.
     norms: ClassVar[tuple[str, ...]] = ("none",)
+    #: Whether it takes token ids, and nothing else: it begins with an embedding.
+    tokens: ClassVar[bool] = False
     #: Fewest pixels a side, for a network that needs images; None for one that takes examples of any shape.
     smallest_image: ClassVar[int | None] = None
     #: Values of ``model.norm`` whose layers keep batch statistics, which leave a user without noise (D9).
@@ -31,6 +33,7 @@ class Model(ABC):
     def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
         """The network for examples of a shape, with PyTorch's initial weights.
 
+        The shape of token ids is (length, symbols); the network gets int64 of shape (batch, length).
         ``n_outputs`` is the number of classes, or 1 for regression; ``norm`` is one of `norms`.
         """
 
@@ -120,6 +123,34 @@ class Linear(Model):
         return linear(input_shape, n_outputs)
 
 
+class TokenMlp(Model):
+    """`pausefl.training.networks.token_mlp`."""
+
+    tokens = True
+    about = "an embedding and two dense layers on token ids, such as the next character of a text"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import token_mlp
+
+        return token_mlp(input_shape, n_outputs)
+
+
+class TokenLstm(Model):
+    """`pausefl.training.networks.token_lstm`."""
+
+    tokens = True
+    about = "an embedding and two LSTMs on token ids (LEAF's model of Shakespeare); on the CPU alone"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import token_lstm
+
+        return token_lstm(input_shape, n_outputs)
+
+
 #: In the order of the reference of settings.
 MODELS = Plugins(
     "model",
@@ -131,5 +162,7 @@ MODELS = Plugins(
         "cnn5_as_run": Cnn5AsRun,
         "cnn_bsfl": CnnBsfl,
         "linear": Linear,
+        "token_mlp": TokenMlp,
+        "token_lstm": TokenLstm,
     },
 )

@@ -1,13 +1,15 @@
-"""The layers of the papers' networks (`pausefl.training.models`), with PyTorch's initial weights."""
+"""The layers of the networks of `pausefl.training.models`, with PyTorch's initial weights."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
 
-from torch import nn
+from torch import Tensor, nn
 
 _GROUPS = 8
+#: Numbers that stand for a token (LEAF).
+_EMBEDDING = 8
 
 
 def _norm(kind: str, n_features: int, n_dims: int) -> nn.Module:
@@ -125,6 +127,38 @@ def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
 def linear(input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
     """One dense layer from the features to the target (BSFL, VI): 11 parameters on 10 features."""
     return Mlp((math.prod(input_shape), n_outputs))
+
+
+def token_mlp(input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
+    """An embedding of 8 and a hidden layer of 128 on all tokens (Bengio et al. 2003).
+
+    93,008 parameters on windows of 80 characters of an alphabet of 80. Its layers are products, so the
+    engine trains many users in one of them, in which no user's arithmetic touches another's.
+    """
+    length, n_symbols = input_shape
+    return nn.Sequential(
+        *(nn.Embedding(n_symbols, _EMBEDDING), nn.Flatten()),
+        *(nn.Linear(length * _EMBEDDING, 128), nn.ReLU(), nn.Linear(128, n_outputs)),
+    )
+
+
+class LastLstm(nn.LSTM):
+    """LSTMs one above the other; the output is that of the last one after the last token."""
+
+    def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        """Of sequences (batch, length, inputs): the last state (batch, units)."""
+        return super().forward(x)[0][:, -1]
+
+
+def token_lstm(input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
+    """An embedding of 8, two LSTMs of 256 and a dense layer (McMahan et al. 2017; LEAF's for Shakespeare).
+
+    819,920 parameters for an alphabet of 80. The steps of a sequence depend on each other, and users are not
+    put side by side in them: each is trained alone, on the CPU.
+    """
+    _, n_symbols = input_shape
+    lstm = LastLstm(_EMBEDDING, 256, num_layers=2, batch_first=True)
+    return nn.Sequential(nn.Embedding(n_symbols, _EMBEDDING), lstm, nn.Linear(256, n_outputs))
 
 
 def is_batch_norm(module: nn.Module) -> bool:

@@ -34,9 +34,12 @@ class ModelSettings(Settings):
     def build(self, input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
         """The network for examples of a shape; `ConfigError` if it cannot take them.
 
-        One of a user's own is tried on two examples of zeros.
+        One of a user's own is tried on two examples of zeros. ``input_shape`` is
+        `pausefl.data.dataset.Dataset.input_shape`.
         """
         model = MODELS.find(self.name)
+        if problem := misfit(self.name, len(input_shape) == 2):
+            raise ConfigError(problem)
         smallest = model.smallest_image
         if smallest is not None and (len(input_shape) != 3 or min(input_shape[1:]) < smallest):
             raise ConfigError(
@@ -50,12 +53,27 @@ class ModelSettings(Settings):
         return module
 
 
+def misfit(model: str, tokens: bool) -> str:
+    """Why a model cannot take examples that are, or are not, token ids; empty if it can."""
+    if MODELS.find(model).tokens == tokens:
+        return ""
+    if not tokens:
+        return f"model '{model}' needs token ids, which the data set does not have"
+    fitting = [name for name, one in MODELS.items() if one.tokens]
+    return (
+        f"model '{model}' takes numbers, and the data set has token ids: choose a model with an embedding"
+        f" ({', '.join(fitting)}; one of your own says tokens = True)"
+    )
+
+
 def _try(module: nn.Module, input_shape: tuple[int, ...], n_outputs: int, name: str) -> None:
     """Raise `OwnPartError` unless a network has so many outputs for each of two examples."""
     import torch  # settings are read where it is not installed
 
     with torch.no_grad():
-        out = copy.deepcopy(module).eval()(torch.zeros(2, *input_shape))
+        tokens = len(input_shape) == 2
+        zeros = torch.zeros(2, input_shape[0], dtype=torch.int64) if tokens else torch.zeros(2, *input_shape)
+        out = copy.deepcopy(module).eval()(zeros)
     if (found := tuple(getattr(out, "shape", ()))) != (2, n_outputs):
         raise OwnPartError(f"returned outputs of shape {found} for two examples, not (2, {n_outputs})", name)
 

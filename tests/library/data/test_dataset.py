@@ -57,6 +57,37 @@ def test_users_of_the_source_survive_the_file_and_must_be_one_for_each_example(t
         load_dataset(tmp_path / "few.npz")
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64"])
+def test_token_ids_survive_the_file(tmp_path: Path, kind: str) -> None:
+    ids = np.arange(20, dtype=kind).reshape(10, 2)
+    text = replace(small(), train_x=ids, train_y=np.zeros(10, np.int64), test_x=ids[:5], n_symbols=20)
+    text.save(tmp_path / "text.npz")
+    loaded = load_dataset(tmp_path / "text.npz")
+    assert loaded.train_x.dtype == kind
+    np.testing.assert_array_equal(loaded.train_x, ids)
+    assert (loaded.n_symbols, loaded.input_shape) == (20, (2, 20))
+    assert (small().n_symbols, small().input_shape) == (0, (1, 8, 8))
+
+
+@pytest.mark.parametrize(
+    ("train_x", "n_symbols", "message"),
+    [
+        (np.full((20, 3), 7, np.uint8), 7, r"train_x has token ids 7 \.\. 7, allowed are 0 \.\. 6"),
+        (np.full((20, 3), -1), 7, r"train_x has token ids -1 \.\. -1, allowed are 0 \.\. 6"),
+        (np.zeros((20, 3), np.uint8), 0, "n_symbols is 0, and train_x is uint8: token ids need it"),
+        (np.zeros((20, 3), np.float32), 7, "n_symbols is 7, and train_x is float32"),
+        (np.zeros((20, 3), np.int16), 7, "token ids uint8 or int32 or int64 of shape"),
+        (np.zeros((20, 3), np.uint8), -1, "n_symbols is no count"),
+    ],
+)
+def test_token_ids_are_within_the_symbols_that_a_source_has(
+    tmp_path: Path, train_x: np.ndarray, n_symbols: int, message: str
+) -> None:
+    replace(small(), train_x=train_x, test_x=train_x[:5], n_symbols=n_symbols).save(tmp_path / "text.npz")
+    with pytest.raises(DataError, match=message):
+        load_dataset(tmp_path / "text.npz")
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from pausefl.training.flat import FlatModel
 CPU = torch.device("cpu")
 FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")
 CNN5, BSFL = ModelSettings(name="cnn5", norm="batch"), ModelSettings(name="cnn_bsfl", norm="none")
+TOKENS = [ModelSettings(name=name, norm="none") for name in ("token_mlp", "token_lstm")]
 AS_RUN, LINEAR = ModelSettings(name="cnn5_as_run", norm="batch"), ModelSettings(name="linear", norm="none")
 
 
@@ -46,8 +47,18 @@ def features(n: int, n_test: int = 40) -> Dataset:
     return Dataset("points", x[:n], y[:n], x[n:], y[n:], 4, "drawn")
 
 
+def tokens(n: int, n_test: int = 40, kind: str = "uint8") -> Dataset:
+    """Windows of six symbols of nine; the next one is the third plus a random step of 0 or 1, of four."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 9, (n + n_test, 6)).astype(kind)
+    y = (x[:, 2].astype(np.int64) + rng.integers(0, 2, n + n_test)) % 4
+    return Dataset("text", x[:n], y[:n], x[n:], y[n:], 4, "drawn", n_symbols=9)
+
+
 def entering(x: np.ndarray[Any, Any]) -> torch.Tensor:
-    """What a network sees: pixels in [-1, 1], features as they are."""
+    """What a network sees: pixels in [-1, 1], features as they are, token ids as int64."""
+    if x.ndim == 2 and x.dtype.kind in "iu":
+        return torch.from_numpy(x.astype(np.int64))
     return torch.from_numpy(x).float() / 127.5 - 1 if x.dtype == np.uint8 else torch.from_numpy(x)
 
 
@@ -94,10 +105,11 @@ class PlainLoop:
         module.train()
         rng, mine = self.streams.generator("batches", user=user, round=round), self.share.users[user]
         torch.manual_seed(int(self.streams.generator("dropout", user=user, round=round).integers(2**63)))
-        dtype, loss_sum, n_visited = torch.get_default_dtype(), 0.0, 0
+        loss_sum, n_visited = 0.0, 0
         for batch in plan_batches(len(mine), self.settings, self.smallest, rng):
             y = torch.from_numpy(self.data.train_y[mine[batch]])
-            out = module(entering(self.data.train_x[mine[batch]]).to(dtype))
+            x = entering(self.data.train_x[mine[batch]])
+            out = module(x.to(torch.get_default_dtype()) if x.is_floating_point() else x)
             loss = functional.cross_entropy(out, y) if self.data.n_classes else ((out[:, 0] - y) ** 2).mean()
             optimiser.zero_grad()
             loss.backward()
@@ -218,6 +230,28 @@ def test_networks_with_dropout_equal_a_plain_loop_of_the_same_seed(model: ModelS
     compare(model, images(12, size), [5, 7], settings, [[0, 1], [1]], atol=1e-8)
 
 
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize("changes", [{}, {**MOMENTUM, "optimizer_state": "reset"}], ids=["adam", "sgd"])
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64"])
+@pytest.mark.parametrize("model", TOKENS, ids=lambda m: m.name)
+def test_networks_on_token_ids_equal_a_plain_loop(
+    model: ModelSettings, kind: str, changes: dict[str, Any]
+) -> None:
+    sizes, rounds = [11, 25, 4], [[0, 1], [2, 1], [0, 1, 2]]
+    compare(model, tokens(40, kind=kind), sizes, training(batch_size=10, **changes), rounds, atol=1e-8)
+
+
+def test_a_network_on_token_ids_learns_what_follows() -> None:
+    data = tokens(800, 400)
+    trainer = Trainer(TOKENS[0], training(n_epochs=10), data, partition([800]), Streams(0), CPU)
+    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
+    before, after = trainer.evaluate(trainer.initial), trainer.evaluate(trainer.initial + local.updates[0])
+    assert before.accuracy < 0.35
+    assert after.accuracy > 0.45  # of two symbols that may follow, each is as likely
+    losses = trainer.losses(trainer.initial, np.array([0]))
+    assert losses[0] == pytest.approx(before.loss, rel=0.2)
+
+
 @pytest.mark.parametrize("model", [LINEAR, FC], ids=["linear", "fc"])
 def test_regression_equals_a_plain_loop(model: ModelSettings) -> None:
     compare(model, regression(47), [20, 27], training(n_epochs=3), [[0, 1], [1, 0]], atol=1e-5)
@@ -251,12 +285,16 @@ def test_a_model_that_diverged_guesses_and_its_loss_is_infinite(model: ModelSett
     assert not np.isfinite(local.updates).all()
 
 
-@pytest.mark.parametrize(("model", "of_images"), [(FC, True), (CNN, True), (FC, False)])
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [(FC, "images"), (CNN, "images"), (FC, "features"), *((one, "tokens") for one in TOKENS)],
+)
 @pytest.mark.parametrize("n_test", [40, 1201])
 def test_accuracy_and_loss_are_those_of_all_probabilities_at_once(
-    model: ModelSettings, of_images: bool, n_test: int
+    model: ModelSettings, kind: str, n_test: int
 ) -> None:
-    data = images(60, 22, n_test) if of_images else features(60, n_test)
+    makers = {"images": lambda: images(60, 22, n_test), "features": lambda: features(60, n_test)}
+    data = makers.get(kind, lambda: tokens(60, n_test))()
     trainer = Trainer(model, training(), data, partition([60]), Streams(0), CPU)
     (local,) = trainer.train(trainer.initial, np.array([0]), 1)
     theta = trainer.initial + local.updates[0]

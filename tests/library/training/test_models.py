@@ -96,6 +96,27 @@ def test_batch_normalisation_lies_behind_all_that_is_protected(norm: str) -> Non
             assert not buffer.is_floating_point() or (buffer == 3).all()
 
 
+@pytest.mark.parametrize(("name", "expected"), [("token_mlp", 93_008), ("token_lstm", 819_920)])
+def test_numbers_of_parameters_of_windows_of_80_characters_of_80(name: str, expected: int) -> None:
+    module = build(name, (80, 80), "none", n_outputs=80)
+    assert sum(parameter.numel() for parameter in module.parameters()) == expected
+    assert module(torch.randint(80, (3, 80))).shape == (3, 80)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        ("fc", (5, 9), r"'fc' takes numbers, and the data set has token ids: .*\(token_mlp, token_lstm; one"),
+        ("cnn_bsfl", (5, 9), "takes numbers"),
+        ("token_mlp", MNIST, "'token_mlp' needs token ids, which the data set does not have"),
+        ("token_lstm", FEATURES, "needs token ids"),
+    ],
+)
+def test_token_ids_and_numbers_are_not_mixed_up(name: str, shape: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(name, shape, "none")
+
+
 SMALLEST = [
     ("cnn3", "group", 22),
     ("cnn5", "group", 32),

@@ -28,7 +28,7 @@ from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
 from pausefl.training.dropout import adopt_dropout
 from pausefl.training.engine import Trainer, choose_device
-from pausefl.training.networks import is_batch_norm
+from pausefl.training.networks import is_batch_norm, token_lstm
 
 CPU = torch.device("cpu")
 #: Five participations of four steps, or of fewer; mini-batches of 6, and of 2 to 5 at the end.
@@ -40,6 +40,8 @@ def model(name: str, norm: str = "none") -> ModelSettings:
     return ModelSettings(name=name, norm=norm)
 
 
+#: In place of a size: windows of seven of eleven symbols.
+TEXT = -7
 #: With the smallest images that they take; 0: features and targets of a regression.
 NETWORKS = [
     (model("linear"), 0),
@@ -51,11 +53,15 @@ NETWORKS = [
     pytest.param(model("cnn5", "batch"), 32, marks=pytest.mark.slow),
     pytest.param(model("cnn5", "group"), 32, marks=pytest.mark.slow),
     (model("cnn5_as_run", "batch"), 32),
+    (model("token_mlp"), TEXT),
 ]
 
 
 def data(n: int, size: int, channels: int = 3) -> Dataset:
     rng = np.random.default_rng(0)
+    if size == TEXT:
+        x, y = rng.integers(0, 11, (n + 9, 7)).astype(np.uint8), rng.integers(0, 11, n + 9)
+        return Dataset("text", x[:n], y[:n], x[n:], y[n:], 11, "drawn", n_symbols=11)
     if size == 0:
         x = rng.standard_normal((n + 9, 4)).astype(np.float32)
         y = x.sum(1) + rng.standard_normal(n + 9).astype(np.float32)
@@ -212,8 +218,10 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
         nn.Sequential(nn.Flatten(), nn.Linear(4, 2), nn.Softmax(1)),
         nn.Sequential(nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular")),
         nn.ModuleDict({"a": nn.Linear(4, 2)}),
+        nn.Sequential(nn.Embedding(9, 2, padding_idx=0)),
+        token_lstm((5, 9), 9),
     ],
-    ids=["layer", "padding", "not a sequence"],
+    ids=["layer", "padding", "not a sequence", "padded tokens", "lstm"],
 )
 def test_a_network_that_it_cannot_train_is_refused(module: nn.Module) -> None:
     with pytest.raises(ConfigError, match=r"(?s)a GPU cannot train the layer .* use --device cpu"):

@@ -30,7 +30,7 @@ OFFICIAL = "; replace it by the official file (where it is missing, a run with d
 class Examples(NamedTuple):
     """What a source reads; shapes and types as in `pausefl.data.dataset.Dataset`.
 
-    ``train_users`` are for ``partition.users: given``.
+    ``train_users`` are for ``partition.users: given``, ``n_symbols`` for token ids.
     """
 
     train_x: Array
@@ -39,6 +39,7 @@ class Examples(NamedTuple):
     test_y: Array
     n_classes: int
     train_users: Array | None = None
+    n_symbols: int = 0
 
 
 class Source(ABC):
@@ -63,6 +64,8 @@ class Source(ABC):
     image_shape: ClassVar[tuple[int, ...]] = ()
     #: Whether the examples are images.
     images: ClassVar[bool] = True
+    #: Whether the examples are token ids, such as characters, which are symbols and no numbers.
+    tokens: ClassVar[bool] = False
     #: Whether targets are numbers; there are no classes, and no accuracy.
     regression: ClassVar[bool] = False
     #: Class for a folder of images that may replace the files (``image_folders``); None if none may.

@@ -27,10 +27,15 @@ class Autograd(Backend):
         data, device = bench.dataset, bench.device
         self.train_x, self.test_x = (self._inputs(x) for x in (data.train_x, data.test_x))
         self.train_y = torch.from_numpy(data.train_y).to(device)
-        self.dropout = adopt_dropout(bench.flat.module, self.train_x[:1])
+        self.dropout = adopt_dropout(bench.flat.module, entering(self.train_x[:1]))
 
     def _inputs(self, x: NDArray[np.generic]) -> Tensor:
-        """Images (n, channels, height, width) in [-1, 1], mean and std 0.5; features (n, p) as they are."""
+        """Images (n, channels, height, width) in [-1, 1], mean and std 0.5; features (n, p) as they are.
+
+        Token ids (n, length) stay integers, of as few bytes as they came in; `entering` widens a mini-batch.
+        """
+        if self.bench.dataset.n_symbols:
+            return torch.from_numpy(x).to(self.bench.device)
         real = torch.from_numpy(x.astype(np.float32)).to(self.bench.device)
         if x.dtype != np.uint8:
             return real.to(torch.get_default_dtype())
@@ -53,7 +58,12 @@ class Autograd(Backend):
             inputs = self.train_x[torch.from_numpy(rows).to(self.bench.device)]
         flat.values.copy_(torch.from_numpy(theta))
         flat.module.eval()
-        return torch.cat([flat.module(x) for x in torch.split(inputs, self.evaluation_batch)])
+        return torch.cat([flat.module(entering(x)) for x in torch.split(inputs, self.evaluation_batch)])
+
+
+def entering(x: Tensor) -> Tensor:
+    """Examples as a network takes them: token ids are int64."""
+    return x if x.is_floating_point() else x.long()
 
 
 def set_masks(layers: list[MaskedDropout], masks: list[Tensor]) -> None:

@@ -1,7 +1,8 @@
 """The layers of many users in one network, side by side in its channels.
 
 Images are (batch, users * channels, height, width), so batch normalisation has a channel for each user and
-channel. After `torch.nn.Flatten`, values are (users, features, batch). Convolutions and dense layers are
+channel. Token ids are (batch, users * length), and what stands for them has an axis more. After
+`torch.nn.Flatten`, values are (users, features, batch). Convolutions and dense layers are
 batched products.
 """
 
@@ -42,6 +43,14 @@ def _dense(layer: nn.Module, x: Tensor, n: int, weight: Tensor, bias: Tensor | N
 def _products(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Of each of n: (outputs, inputs) by (inputs, columns), and a bias (outputs,)."""
     return weight @ x if bias is None else torch.baddbmm(bias.unsqueeze(2), weight, x)
+
+
+def _embedding(layer: nn.Embedding, x: Tensor, n: int, weight: Tensor) -> Tensor:
+    """Rows of each user's table, as a product with indicators: its gradient has no scattered sums."""
+    symbols = torch.arange(layer.num_embeddings, device=x.device)
+    chosen = (x.view(len(x), n, -1, 1) == symbols).to(weight.dtype).permute(1, 0, 2, 3)
+    rows = chosen.flatten(1, 2) @ weight
+    return rows.view(*chosen.shape[:3], -1).permute(1, 0, 2, 3).flatten(1, 2)
 
 
 def _batch_norm(
@@ -88,6 +97,7 @@ def _alike(layer: nn.Module, x: Tensor, n: int) -> Tensor:
 LAYERS: dict[type[nn.Module], Layer] = {
     nn.Conv2d: _convolution,
     nn.Linear: _dense,
+    nn.Embedding: _embedding,
     nn.BatchNorm1d: _batch_norm,
     nn.BatchNorm2d: _batch_norm,
     nn.GroupNorm: _group_norm,
@@ -95,6 +105,10 @@ LAYERS: dict[type[nn.Module], Layer] = {
     MaskedDropout: _dropout,
     **dict.fromkeys((nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.MaxPool2d, nn.AvgPool2d), _alike),
 }
+
+
+#: Options of layers that must be as they usually are.
+_PLAIN = {"padding_mode": "zeros", "padding_idx": None, "max_norm": None, "scale_grad_by_freq": False}
 
 
 def stacked(module: nn.Module, path: str = "") -> Iterator[tuple[Layer, Any, dict[str, str]]]:
@@ -109,7 +123,8 @@ def stacked(module: nn.Module, path: str = "") -> Iterator[tuple[Layer, Any, dic
         for name, child in module.named_children():
             yield from stacked(child, f"{path}{name}.")
         return
-    if type(module) not in LAYERS or getattr(module, "padding_mode", "zeros") != "zeros":
+    plain = all(getattr(module, name, usual) == usual for name, usual in _PLAIN.items())
+    if type(module) not in LAYERS or not plain:
         raise ConfigError(
             f"a GPU cannot train the layer {module} of the model: use --device cpu, or add it to {__name__}"
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from pausefl.training.backends.autograd import Autograd, set_masks
+from pausefl.training.backends.autograd import Autograd, entering, set_masks
 from pausefl.training.backends.base import LocalUpdates, Vector
 from pausefl.training.batches import Participation
 
@@ -33,7 +33,7 @@ class OneByOne(Autograd):
         for batch, masks in zip(mine.batches, self.masks(mine), strict=True):
             index = torch.from_numpy(batch).to(bench.device)
             set_masks(self.dropout, masks)
-            outputs, y = flat.module(self.train_x[index]), self.train_y[index]
+            outputs, y = flat.module(entering(self.train_x[index])), self.train_y[index]
             loss = bench.loss(outputs, y)
             flat.gradient.zero_()
             torch.autograd.backward(loss)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pausefl.training.backends.autograd import Autograd
+from pausefl.training.backends.autograd import Autograd, entering
 from pausefl.training.backends.base import LocalUpdates, Vector, Workbench
 from pausefl.training.backends.layers import stacked
 from pausefl.training.batches import Participation
@@ -239,7 +239,7 @@ class Stacked(Autograd):
         """The next step of the first ``n`` users, on ``size`` examples each."""
         bench, here = self.bench, self.offsets[: n * size] + self.position
         visited = self.table.index_select(0, here)
-        x, y = self.train_x.index_select(0, visited), self.train_y.index_select(0, visited)
+        x, y = entering(self.train_x.index_select(0, visited)), self.train_y.index_select(0, visited)
         for layer, kept in zip(self.dropout, self.kept, strict=True):
             layer.mask = kept.index_select(0, here).to(x.dtype).div_(1 - layer.probability)
         trainable = self.trainable[:n].detach().requires_grad_()
