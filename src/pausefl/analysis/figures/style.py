@@ -91,6 +91,7 @@ def new_grid(
             words, loc="left", y=1.0, fontsize="small", fontweight="normal", pad=3, linespacing=0.9
         )
         axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
+        axes.locator_params(axis="y", nbins=5)
         if bottom:
             axes.set_xlabel(x_label, fontsize="small", labelpad=1)
         panels.append(axes)
