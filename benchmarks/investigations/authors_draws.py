@@ -31,7 +31,7 @@ from pausefl.analysis import formats, markdown
 from pausefl.bandit.history import History
 from pausefl.reproduction.authors_archive import read_off
 from pausefl.runs.collected import runs_in
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import joined, rounds_of
 from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def more_runs() -> dict[str, pd.DataFrame]:
 @cache
 def published() -> dict[str, pd.DataFrame]:
     """The same of the published runs."""
-    found = rounds_of(runs_in(ROOT / "results/published" / SCENARIO))
+    found = joined(rounds_of(runs_in(ROOT / "results/published" / SCENARIO)).items())
     return {
         str(name): 100 * own.pivot(index="round", columns="seed", values="accuracy")
         for name, own in found.groupby("selector")

@@ -27,7 +27,7 @@ from pausefl.analysis import formats, markdown
 from pausefl.reproduction.accuracy_gap import RISEN
 from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import joined, rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 
@@ -49,7 +49,7 @@ def runs(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``selector``, ``round`` and ``accuracy`` in [0, 1]: of the authors' log what was read, and ours."""
     theirs = [log.assign(selector=selector) for selector, log in read_off(name).items()]
     there = (PUBLISHED / name).is_dir()
-    ours = rounds_of(runs_in(PUBLISHED / name)) if there else theirs[0].head(0)
+    ours = joined(rounds_of(runs_in(PUBLISHED / name)).items()) if there else theirs[0].head(0)
     of = pd.concat(theirs, ignore_index=True), ours
     return of[0].dropna(subset="accuracy"), of[1].dropna(subset="accuracy")
 

@@ -33,7 +33,8 @@ from pausefl.files import path_of
 from pausefl.runs import collected
 from pausefl.runs.collected import Given
 from pausefl.runs.run import Run as Run
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import joined, whole
+from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector
 from pausefl.selectors.making import class_of, name_of
@@ -266,7 +267,8 @@ def collect(runs: Given) -> pd.DataFrame:
         The columns ``scenario``, ``selector`` and ``seed``, then those of `Run.rounds`; NaN where a quantity
         was not computed.
     """
-    return rounds_of(collected.as_runs(runs))
+    given = collected.as_runs(runs)
+    return joined((RunId(one.scenario, one.selector, one.seed), whole(one.rounds)) for one in given)
 
 
 def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:

@@ -13,7 +13,7 @@ from scenarios import SCENARIOS
 from pausefl.reproduction import accuracy_gap
 from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import Rounds, apart, joined, rounds_of
 from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -81,13 +81,14 @@ def test_rounds_count_that_were_read_and_evaluated_after_round_28() -> None:
     late = [n for n in log.index if n > 28]
     rounds = pd.DataFrame(
         {
+            "scenario": name,
             "selector": "pause",
             "seed": [0, 1, 0, 0, 1],
             "round": [late[0], late[0], late[1], 28, late[2]],
             "accuracy": [0.5, 0.6, math.nan, 0.3, 0.7],
         }
     )
-    found = accuracy_gap.at_same_rounds(name, rounds)
+    found = accuracy_gap.at_same_rounds(name, apart(rounds))
     assert found.to_dict("list") == {
         "selector": ["pause", "pause"],
         "round": [late[0], late[2]],
@@ -97,7 +98,7 @@ def test_rounds_count_that_were_read_and_evaluated_after_round_28() -> None:
 
 
 @cache
-def published_rounds(name: str) -> pd.DataFrame:
+def published_rounds(name: str) -> Rounds:
     return rounds_of(runs_in(ROOT / "results/published" / name))
 
 
@@ -108,7 +109,7 @@ def published() -> dict[tuple[int, bool, int], list[float]]:
     for name in CIFAR10:
         n_users = load_scenario(name, SCENARIOS).network.n_users
         ours: dict[tuple[str, int], list[float]] = {}
-        rounds = published_rounds(name)
+        rounds = joined(published_rounds(name).items())
         for selector, n, accuracy in zip(
             rounds["selector"], rounds["round"], rounds["accuracy"], strict=True
         ):

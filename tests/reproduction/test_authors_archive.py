@@ -11,6 +11,8 @@ import pytest
 from scenarios import SCENARIOS
 
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED, archived, beside_ours, logged_rounds, tally
+from pausefl.runs.run import apart
+from pausefl.runs.run_id import RunId
 from pausefl.settings import Scenario, load_scenario
 
 #: Scenario and selector of every archived run: its rounds, and what it had after the last one.
@@ -65,7 +67,7 @@ def of(table: pd.DataFrame, quantity: str, at: float) -> pd.Series:
 
 
 def test_a_repeated_run_lies_inside() -> None:
-    table = beside_ours(repeated("random", 2), scenario())
+    table = beside_ours(apart(repeated("random", 2)), scenario())
     own = table[table["selector"] == "random"]
     for column in ("mean", "low", "high"):
         np.testing.assert_allclose(own[column], own["authors"])
@@ -83,7 +85,7 @@ def test_the_range_is_that_of_our_seeds_and_marks_what_is_outside() -> None:
     ours = repeated("random", 3)
     ours["accuracy"] += 0.01 * ours["seed"] - 0.005
     ours["elapsed_s"] *= 1.1 + 0.1 * ours["seed"]
-    table = beside_ours(ours, scenario())
+    table = beside_ours(apart(ours), scenario())
     table = table[table["selector"] == "random"]
     accuracy = of(table, "accuracy", 100)
     assert accuracy["high"] - accuracy["authors"] == pytest.approx(0.015)
@@ -98,14 +100,16 @@ def test_the_range_is_that_of_our_seeds_and_marks_what_is_outside() -> None:
 def test_a_target_that_theirs_never_reached_counts_only_if_all_of_ours_reached_it_in_time() -> None:
     theirs = archived("mnist_large_authors")["fastest"]
     ours = repeated("fastest", 2, accuracy=0.9)
-    row = of(beside_ours(ours, scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8)
+    row = of(beside_ours(apart(ours), scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8)
     assert math.isinf(row["authors"])
     assert not pd.isna(row["inside"])
     assert not row["inside"]
     # From the last round on, that is after the end of theirs.
     late = ours.assign(elapsed_s=ours["elapsed_s"] + theirs["elapsed_s"].iloc[-1])
     for runs in (late, repeated("fastest", 2)):
-        row = of(beside_ours(runs, scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8)
+        row = of(
+            beside_ours(apart(runs), scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8
+        )
         assert pd.isna(row["inside"])
 
 
@@ -134,7 +138,7 @@ ENDS = {
 
 
 def beside(name: str, rounds: pd.DataFrame | None = None) -> pd.DataFrame:
-    table = beside_ours(pd.DataFrame() if rounds is None else rounds, scenario(name))
+    table = beside_ours({} if rounds is None else apart(rounds), scenario(name))
     return table.set_index(["selector", "quantity", "at"]).sort_index()
 
 
@@ -176,7 +180,7 @@ def test_the_leakage_at_the_end_is_compared_where_the_log_tells_it(tables: dict[
 
 def test_a_log_is_a_table_of_all_rounds_with_straight_lines_between_those_that_were_read() -> None:
     rounds = logged_rounds(scenario("mnist_large_iid_r1_as_run"))
-    run = rounds[rounds["selector"] == "pause"].set_index("round")
+    run = rounds[RunId("mnist_large_iid_r1_as_run", "pause", 0)].set_index("round")
     assert run.index.tolist() == list(range(1, 361))
     assert (run["elapsed_s"].diff().dropna() > 0).all()
     assert run["elapsed_s"][360] == pytest.approx(200.22)
@@ -185,6 +189,9 @@ def test_a_log_is_a_table_of_all_rounds_with_straight_lines_between_those_that_w
     assert run["accuracy"][80] == pytest.approx(low + 3 / 23 * (high - low))
     assert run["accuracy"][:9].isna().all()
     assert run["leakage_max"].isna().all()  # the log does not tell the largest
-    small = logged_rounds(scenario("cifar10_small_noniid_r1_as_run")).set_index("selector")
-    assert small.loc["pause", "leakage_max"].iloc[-1] == pytest.approx(96.9, abs=0.05)
-    assert small.loc["sa_pause_v1", "accuracy"].isna().all()  # 288 rounds on end were not read
+    small = {
+        run.selector: table
+        for run, table in logged_rounds(scenario("cifar10_small_noniid_r1_as_run")).items()
+    }
+    assert small["pause"]["leakage_max"].iloc[-1] == pytest.approx(96.9, abs=0.05)
+    assert small["sa_pause_v1"]["accuracy"].isna().all()  # 288 rounds on end were not read

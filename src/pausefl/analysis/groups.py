@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.runs.run import Run, joined
+from pausefl.runs.run import Run, whole
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import LABELS
 from pausefl.selectors.settings import CONSTANT_KEYS
@@ -87,9 +87,9 @@ def named_runs(groups: Iterable[Group]) -> dict[RunId, Run]:
     return {RunId(run.scenario, one.name, run.seed): run for one in groups for run in one.runs}
 
 
-def rounds_of_groups(groups: Iterable[Group]) -> pd.DataFrame:
+def rounds_of_groups(groups: Iterable[Group]) -> dict[RunId, pd.DataFrame]:
     """The rounds of groups as `pausefl.runs.run.rounds_of` returns them, with their names as selectors."""
-    return joined((name, run.rounds) for name, run in named_runs(groups).items())
+    return {name: whole(run.rounds) for name, run in named_runs(groups).items()}
 
 
 def _line(run: Run) -> tuple[str, str]:

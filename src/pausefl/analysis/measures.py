@@ -20,7 +20,7 @@ from pausefl.analysis.formats import in_points, mean_sd
 from pausefl.analysis.intervals import estimate
 from pausefl.analysis.outcomes import smoothed, smoothed_at
 from pausefl.privacy.schedule import Schedule
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.selectors import SELECTORS, in_legend_order
 from pausefl.settings import Scenario
 
@@ -178,7 +178,7 @@ def front_shares(runs: pd.DataFrame, target: float) -> dict[str, float]:
     return dict(zip(selectors, shares.tolist(), strict=True))
 
 
-def of_scenario(rounds: pd.DataFrame, scenario: Scenario) -> tuple[pd.DataFrame, float]:
+def of_scenario(rounds: Rounds, scenario: Scenario) -> tuple[pd.DataFrame, float]:
     """One row a run of a table of `pausefl.runs.run.rounds_of`, as `measure` returns them, and their time.
 
     A column ``losses`` tells how the selector's losses are reported.

@@ -14,16 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
-
-#: Attribute of a table of rounds, in its Parquet file too, that has the target accuracy of all its runs.
-TARGET = "target_accuracy"
 
 #: The target accuracy, as a share of the best that private selectors have when the first of them ends.
 TARGET_SHARE = 0.9
@@ -32,8 +29,10 @@ TARGET_SHARE = 0.9
 RISEN = 1.2
 
 
-def outcomes(rounds: pd.DataFrame) -> dict[RunId, dict[str, Any]]:
-    """The outcome of each run in a table of `pausefl.runs.run.rounds_of`.
+def outcomes(rounds: Rounds, target: float | None = None) -> dict[RunId, dict[str, Any]]:
+    """The outcome of each run of `pausefl.runs.run.rounds_of`.
+
+    ``target`` is an accuracy in [0, 1]; by default `target_accuracy`.
 
     Returns
     -------
@@ -44,11 +43,8 @@ def outcomes(rounds: pd.DataFrame) -> dict[RunId, dict[str, Any]]:
         simulated seconds (the last NaN if never reached); ``leakage_max`` (epsilon at the end). Accuracies
         are NaN for a regression; accuracies and losses are NaN if nothing was trained.
     """
-    target = target_accuracy(rounds)
-    return {
-        RunId(str(run["scenario"].iloc[0]), selector, seed): _outcome(run, target)
-        for selector, seed, run in runs_of(rounds)
-    }
+    target = target_accuracy(rounds) if target is None else target
+    return {name: _outcome(run, target) for name, run in rounds.items()}
 
 
 def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
@@ -66,8 +62,8 @@ def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
     }
 
 
-def target_accuracy(rounds: pd.DataFrame) -> float:
-    """Accuracy in [0, 1] that "seconds to target" refers to; a table of all rounds has it as an attribute.
+def target_accuracy(rounds: Rounds) -> float:
+    """Accuracy in [0, 1] that "seconds to target" refers to.
 
     It is `TARGET_SHARE` of the best smoothed accuracy (mean over seeds) that a selector of finite leakage has
     when the first of them ends under that seed: what one of them reached while all were running, so that no
@@ -76,8 +72,6 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     target: one lucky run does not. NaN if no run has an accuracy, or the target is hardly above the start
     (`RISEN`).
     """
-    if TARGET in rounds.attrs:
-        return float(rounds.attrs[TARGET])
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
     private = {selector for selector, _, _ in runs} - unbounded
@@ -95,8 +89,11 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
         then.setdefault(selector, []).append(smoothed_at(run, "accuracy", ends[seed]))
     means = [float(np.mean(values)) for values in then.values()]
     target = TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
-    first = rounds.dropna(subset="accuracy").groupby(["selector", "seed"])["accuracy"].first()
-    return target if target > RISEN * first.groupby("selector").mean().min() else math.nan
+    first: dict[str, list[float]] = {}
+    for selector, _, run in runs:
+        first.setdefault(selector, []).extend(run["accuracy"].dropna()[:1])
+    starts = [float(np.mean(values)) for values in first.values() if values]
+    return target if target > RISEN * min(starts, default=math.nan) else math.nan
 
 
 def smoothed_at(run: pd.DataFrame, column: str, elapsed_s: float) -> float:

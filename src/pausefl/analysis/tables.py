@@ -14,7 +14,7 @@ from pausefl.analysis.formats import mean_sd
 from pausefl.analysis.outcomes import TARGET_SHARE, WINDOW, outcomes
 from pausefl.columns import ROUNDS
 from pausefl.errors import PauseflError
-from pausefl.runs.run import KEY, rounds_made
+from pausefl.runs.run import Rounds, rounds_made
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 
@@ -36,8 +36,8 @@ _AVERAGED = (
 _TITLED = [name for name, column in ROUNDS.items() if column.title]
 
 
-def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a run of `pausefl.runs.run.rounds_of`, and their summaries.
+def summarise(rounds: Rounds, summaries: Mapping[RunId, Mapping[str, Any]]) -> pd.DataFrame:
+    """One row a run of `pausefl.runs.run.rounds_of`, with what its summary tells.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]
         ``selection_ms_per_round``, ``wall_s`` and ``peak_memory_mb`` (1 MB = 10^6 bytes); ``diverged_round``
         (missing if the run did not diverge).
     """
-    rows, ends = [], rounds.groupby(KEY)[_TITLED].last()
+    rows: list[dict[str, Any]] = []
     for run, outcome in outcomes(rounds).items():
         summary = summaries[run]
         timings = summary["timings_s"]
@@ -56,7 +56,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[RunId, Mapping[str, Any]]
             "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
             "diverged_round": summary["diverged_round"],
         }
-        costs |= {name: ends.loc[run, name] for name in _TITLED}
+        costs |= {name: rounds[run][name].iloc[-1] for name in _TITLED}
         rows.append(run._asdict() | outcome | costs)
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
 

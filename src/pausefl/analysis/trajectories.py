@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.analysis.outcomes import outcomes
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds
 from pausefl.settings import NetworkSettings
 
 
@@ -24,7 +24,7 @@ class Trajectory:
     name: str
     """Scenario or study, selector and seed: ``demo_small/pause/seed-0``."""
     rounds: pd.DataFrame
-    """One row a round, in order, as `pausefl.runs.run.rounds_of` returns them."""
+    """One row a round, in order, as `pausefl.runs.run.rounds_of` has them."""
     outcome: Mapping[str, Any]
     """Numbers of the run, as `pausefl.analysis.outcomes.outcomes` returns them."""
     network: NetworkSettings | None = None
@@ -61,11 +61,13 @@ def name_of(*run: str | int) -> str:
 
 
 def trajectories(
-    rounds: pd.DataFrame, place: str = "", network: NetworkSettings | None = None
+    rounds: Rounds, place: str = "", network: NetworkSettings | None = None, target: float | None = None
 ) -> dict[tuple[str, int], Trajectory]:
-    """The runs of a table of rounds by selector and seed; their names begin with ``place``."""
-    outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
+    """Runs by selector and seed; their names begin with ``place``. ``target`` as in `outcomes`."""
+    outcome = outcomes(rounds, target)
     return {
-        (selector, seed): Trajectory(name_of(place, selector, seed), run, outcome[selector, seed], network)
-        for selector, seed, run in runs_of(rounds)
+        (run.selector, run.seed): Trajectory(
+            name_of(place, run.selector, run.seed), table, outcome[run], network
+        )
+        for run, table in rounds.items()
     }

@@ -15,6 +15,7 @@ import pandas as pd
 
 from pausefl.analysis import formats, markdown
 from pausefl.reproduction.authors_archive import LOGGED, read_off
+from pausefl.runs.run import Rounds, joined
 from pausefl.settings import load_scenario
 
 #: After this round accuracy no longer rises by several points a round.
@@ -30,7 +31,7 @@ FEDAVG = "fedavg_no_privacy"
 BOTH, AUTHORS, OURS = "both", "authors", "ours"
 
 
-def at_same_rounds(scenario: str, rounds: pd.DataFrame) -> pd.DataFrame:
+def at_same_rounds(scenario: str, rounds: Rounds) -> pd.DataFrame:
     """Rounds after `RISEN` that were read off the authors' log of a scenario and that we evaluated.
 
     ``rounds`` are our runs, as `pausefl.runs.run.rounds_of` returns them.
@@ -43,12 +44,17 @@ def at_same_rounds(scenario: str, rounds: pd.DataFrame) -> pd.DataFrame:
     """
     theirs = pd.concat([run.assign(selector=selector) for selector, run in read_off(scenario).items()])
     late = theirs.dropna(subset="accuracy").query("round > @RISEN")
-    ours = rounds.dropna(subset="accuracy").groupby(["selector", "round"], as_index=False)["accuracy"].mean()
+    ours = (
+        joined(rounds.items())
+        .dropna(subset="accuracy")
+        .groupby(["selector", "round"], as_index=False)["accuracy"]
+        .mean()
+    )
     both = late[["selector", "round", "accuracy"]].merge(ours, on=["selector", "round"])
     return both.rename(columns={"accuracy_x": "authors", "accuracy_y": "ours"})
 
 
-def on_cifar10(scenarios: Path, rounds: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+def on_cifar10(scenarios: Path, rounds: Callable[[str], Rounds]) -> pd.DataFrame:
     """Rounds of `at_same_rounds` of all logs on CIFAR-10, with ``scenario`` and ``n_users``.
 
     ``scenarios`` is their folder; ``rounds`` gives our runs of one. Those of Fig. 6 have its sizes.

@@ -15,7 +15,7 @@ import pandas as pd
 from pausefl.analysis.outcomes import moving_average
 from pausefl.files import write_text
 from pausefl.plugins import as_folder
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 
 #: Key numbers of a selector; the loss only where there is no accuracy.
 NUMBERS = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
@@ -27,7 +27,7 @@ N_POINTS = 100
 _DIGITS = 5
 
 
-def write(tables: Mapping[Path, pd.DataFrame], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
+def write(tables: Mapping[Path, Rounds], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
     """Write numbers and curves of finished scenarios, and the number of claims with each finding.
 
     ``tables`` has the rounds of scenarios by the folders with their ``summary.csv``, ``claims`` are
@@ -68,13 +68,13 @@ def findings(claims: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def curves(rounds: pd.DataFrame) -> pd.DataFrame:
+def curves(rounds: Rounds) -> pd.DataFrame:
     """Mean over seeds of the smoothed accuracy, or of the smoothed loss if there is no accuracy.
 
     Columns ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a
     selector, the last one among them; no rounds that not all seeds have, or in which a loss is infinite.
     """
-    column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
+    column = "accuracy" if any(run["accuracy"].notna().any() for run in rounds.values()) else "loss"
     parts = []
     for selector, _, run in runs_of(rounds):
         average = run[["round"]].assign(selector=selector, **{column: moving_average(run[column].to_numpy())})
@@ -91,7 +91,7 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     return chosen
 
 
-def curves_text(rounds: pd.DataFrame) -> str:
+def curves_text(rounds: Rounds) -> str:
     """The `curves` of a scenario's rounds as CSV."""
     text: str = curves(rounds).to_csv(index=False, float_format=f"%.{_DIGITS}g")
     return text

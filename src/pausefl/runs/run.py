@@ -36,6 +36,9 @@ RUN_FILES = (*TABLES, "summary.json")
 #: Columns that identify a run.
 KEY = ["scenario", "selector", "seed"]
 
+#: Rounds of runs, as `rounds_of` has them.
+Rounds = Mapping[RunId, pd.DataFrame]
+
 _SUMMARY_KEYS = (*KEY, "n_rounds", "trained", "timings_s", "peak_memory_bytes", "diverged_round")
 
 
@@ -229,35 +232,43 @@ def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
     return not differing(as_of_today(summary), scenario.job_settings(summary["selector"]))
 
 
-def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:
-    """Rounds of runs, at least one, one below the other: what `joined` returns."""
-    return joined((RunId(one.scenario, one.selector, one.seed), one.rounds) for one in runs)
+def rounds_of(runs: Iterable[Run]) -> dict[RunId, pd.DataFrame]:
+    """Rounds of runs, by what names a run, in their order.
 
-
-def joined(runs: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
-    """Rounds of several runs, each with at least `columns.ALONE`, one below the other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a round: ``scenario``, ``selector``, ``seed``, the columns of `columns.ROUNDS`, in the
-        order of ``runs``. Selections are int64 arrays of user ids, times are simulated seconds, leakage is
-        the epsilon of what the mechanism protects (a coordinate or the update), accuracy is in [0, 1]. NaN
-        where a quantity was not computed.
+    Each has one row a round, in order, and all columns of `columns.ROUNDS`: NaN where a quantity was not
+    computed.
     """
-    names, tables = zip(*runs, strict=True)
-    lengths = [len(table) for table in tables]
-    columns: dict[str, Any] = {key: np.repeat([getattr(name, key) for name in names], lengths) for key in KEY}
+    return {RunId(one.scenario, one.selector, one.seed): whole(one.rounds) for one in runs}
+
+
+def whole(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Rounds of a run with all columns of `columns.ROUNDS`, and of these alone."""
+    columns: dict[str, Any] = {}
     for name, column in ROUNDS.items():
         kind = object if column.type == "list" else np.dtype(column.type)
-        parts = [
-            table[name].to_numpy(kind) if name in table else np.full(len(table), np.nan) for table in tables
-        ]
-        columns[name] = np.concatenate(parts)
+        given = name in rounds
+        columns[name] = rounds[name].to_numpy(kind) if given else np.full(len(rounds), np.nan)
     return pd.DataFrame(columns)
 
 
-def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
-    """Yield each run of a table of `rounds_of`: selector, seed, rounds in order."""
-    for _, run in rounds.groupby(KEY, sort=False):
-        yield str(run["selector"].iloc[0]), int(run["seed"].iloc[0]), run.sort_values("round")
+def joined(rounds: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
+    """Rounds of several runs, as `rounds_of` has them, one below the other, with `KEY` in front."""
+    tables = [table.assign(**name._asdict())[[*KEY, *table.columns]] for name, table in rounds]
+    return pd.concat(tables, ignore_index=True)
+
+
+def apart(table: pd.DataFrame) -> dict[RunId, pd.DataFrame]:
+    """The runs of a table that was `joined`, as `rounds_of` has them."""
+    by_run = table.groupby(KEY, sort=False)
+    return {RunId(*map(_plain, key)): whole(run.sort_values("round")) for key, run in by_run}
+
+
+def _plain(value: Any) -> Any:
+    """A value that pandas may have wrapped."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def runs_of(rounds: Rounds) -> Iterator[tuple[str, int, pd.DataFrame]]:
+    """Yield selector, seed and rounds of each run."""
+    for name, run in rounds.items():
+        yield name.selector, name.seed, run

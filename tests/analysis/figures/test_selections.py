@@ -9,6 +9,7 @@ import pandas as pd
 
 from pausefl.analysis.figures import kinds
 from pausefl.analysis.figures.selections import FAST, participations
+from pausefl.runs.run import apart
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -30,7 +31,7 @@ def test_a_user_that_was_sampled_twice_takes_part_once() -> None:
 
 def test_a_map_has_the_fastest_user_on_top_and_the_first_seed() -> None:
     rounds = pd.concat([run([[11, 0]], seed=1), run([[0, 1], [2, 3]])])
-    plotted = kinds.plot("selections", rounds, demo())
+    plotted = kinds.plot("selections", apart(rounds), demo())
     (axes,) = plotted.figure.axes
     (image,) = axes.images
     drawn = np.asarray(image.get_array())

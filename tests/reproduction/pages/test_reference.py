@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pausefl.reproduction.claims.formats import to_json
@@ -14,6 +13,7 @@ from pausefl.reproduction.dvc_metrics import NUMBERS, curves_text, findings, num
 from pausefl.reproduction.pages.documentation import pages
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.pages.reference import editor_schemas, reference
+from pausefl.runs.run_id import RunId
 from pausefl.settings import read_yaml
 
 ROOT = Path(__file__).parents[3]
@@ -72,5 +72,11 @@ def test_what_dvc_compares_is_of_the_published_runs(published: Published) -> Non
             means = numbers({f"{key}_mean": np.mean([one[key] for one in found]) for key in NUMBERS})
             path = metrics / name / f"{selector}.json"
             assert json.loads(path.read_text("utf-8")) == means, path
-        curve = curves_text(pd.concat([run.rounds for own in runs.values() for run in own.values() if run]))
+        finished = {
+            RunId(name, selector, seed): run.rounds
+            for selector, own in runs.items()
+            for seed, run in own.items()
+            if run
+        }
+        curve = curves_text(finished)
         assert (plots / f"{name}.csv").read_text("utf-8") == curve, name

@@ -10,7 +10,7 @@ import pytest
 
 from pausefl.reproduction.studies.selection import run
 from pausefl.runs.collected import read_run, run_folder
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import joined, rounds_of
 from pausefl.runs.run_id import RunId
 from pausefl.settings import load_scenario
 
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 )
 def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, selector: str, seed: int) -> None:
     folder = run_folder(ROOT / "results/published", RunId(name, selector, seed))
-    trained = rounds_of([read_run(folder)])
+    trained = joined(rounds_of([read_run(folder)]).items())
     simulated = run(load_scenario(name, ROOT / "config/scenarios"), selector, seed)
     assert list(simulated) == list(trained)
     for ours, theirs in zip(simulated["selection"], trained["selection"], strict=True):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pausefl.analysis.figures.names import name_ends
 from pausefl.analysis.figures.style import look, marker
 from pausefl.analysis.outcomes import WINDOW, smoothed
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.selectors import SELECTORS, in_legend_order, look_of
 from pausefl.settings import Scenario
 
@@ -128,9 +128,7 @@ def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Ba
     return {selector: curve for selector, curve in found.items() if len(curve.x)}
 
 
-def smoothed_bands(
-    rounds: pd.DataFrame, column: str, scale: float = 1.0, window: int = WINDOW
-) -> dict[str, Band]:
+def smoothed_bands(rounds: Rounds, column: str, scale: float = 1.0, window: int = WINDOW) -> dict[str, Band]:
     """Curves over time of the moving average of ``accuracy`` or ``loss``, of all trained selectors.
 
     Rounds without evaluation are skipped over. ``scale`` multiplies the values (100 for per cent).
@@ -139,7 +137,7 @@ def smoothed_bands(
     return bands((selector, seed, x, scale * y) for selector, seed, x, y in runs if len(y))
 
 
-def leakage_bands(rounds: pd.DataFrame, x_column: str) -> dict[str, Band]:
+def leakage_bands(rounds: Rounds, x_column: str) -> dict[str, Band]:
     """Bands of the maximum leakage over users against ``elapsed_s`` or ``round``.
 
     A step function that starts from nothing at 0. Selectors of infinite leakage are left out.

@@ -17,10 +17,9 @@ from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pausefl.analysis.figures.beside import Source
     from pausefl.analysis.figures.panels import Plotted
+    from pausefl.runs.run import Rounds
 
 #: Keys of ``network`` that say how fast each user is.
 SPEEDS = (
@@ -194,7 +193,7 @@ def find_kind(name: str) -> Kind:
 
 def plot(
     asked: FigureSettings | str,
-    rounds: pd.DataFrame,
+    rounds: Rounds,
     scenario: Scenario,
     notes: Sequence[str] = (),
     title: bool = False,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -29,7 +28,7 @@ from pausefl.analysis.figures.panels import Plotted
 from pausefl.analysis.figures.style import new_figure
 from pausefl.analysis.outcomes import WINDOW, seconds_to_target, target_accuracy
 from pausefl.errors import PauseflError
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.settings import Scenario
 
 #: Losses whose means span more than this ratio are on a logarithmic axis, which ends at this many times the
@@ -38,7 +37,7 @@ LOG_SPAN = 8.0
 
 
 def plot_accuracy_vs_time(
-    rounds: pd.DataFrame, scenario: Scenario, window: int = WINDOW, source: Source | None = None
+    rounds: Rounds, scenario: Scenario, window: int = WINDOW, source: Source | None = None
 ) -> Plotted:
     """Test accuracy in per cent against simulated seconds, trailing mean over a window of rounds.
 
@@ -58,7 +57,7 @@ def plot_accuracy_vs_time(
 
 
 def plot_loss_vs_time(
-    rounds: pd.DataFrame, scenario: Scenario, window: int = WINDOW, source: Source | None = None
+    rounds: Rounds, scenario: Scenario, window: int = WINDOW, source: Source | None = None
 ) -> Plotted:
     """Test loss against simulated seconds, trailing mean over a window of rounds; see `LOG_SPAN`."""
     label = "Test loss\n(mean squared error)" if scenario.is_regression else "Test loss"
@@ -68,7 +67,7 @@ def plot_loss_vs_time(
 
 
 def plot_leakage_vs_time(
-    rounds: pd.DataFrame,
+    rounds: Rounds,
     scenario: Scenario,
     x_column: str = "elapsed_s",
     x_label: str = Shown.x_label,
@@ -82,12 +81,12 @@ def plot_leakage_vs_time(
     return Plotted(_plot(curves, scenario, shown, source, across), numbers=ends(curves, shown))
 
 
-def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario, source: Source | None = None) -> Plotted:
+def plot_leakage_vs_rounds(rounds: Rounds, scenario: Scenario, source: Source | None = None) -> Plotted:
     """Largest budget spent over users (epsilon of what the mechanism protects) against rounds."""
     return plot_leakage_vs_time(rounds, scenario, "round", "Round", source)
 
 
-def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str, Band]:
+def _curves(rounds: Rounds, scenario: Scenario, shown: Shown) -> dict[str, Band]:
     """The curves of a figure by selector; `PauseflError` if there is none."""
     if shown.is_leakage:
         curves = leakage_bands(rounds, shown.x_column)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pausefl.analysis.figures.panels import Plotted
 from pausefl.analysis.figures.style import COLUMN_WIDTH
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.selectors import in_legend_order, look_of
 from pausefl.settings import Scenario
 
@@ -40,7 +40,7 @@ def first_seeds(runs: Iterable[tuple[str, int, pd.DataFrame]]) -> dict[str, tupl
     return {selector: found[selector] for selector in in_legend_order(found)}
 
 
-def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
+def plot_selections(rounds: Rounds, scenario: Scenario) -> Plotted:
     """Who was selected when, first seed: a map for each selector, with the fastest user on top.
 
     Users are in the order of their expected latencies; a line parts the fast half from the slow one.

@@ -19,7 +19,7 @@ from pausefl.analysis.figures.panels import Plotted
 from pausefl.analysis.figures.selections import first_seeds, participations
 from pausefl.analysis.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
 from pausefl.errors import PauseflError
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.selectors import look_of
 from pausefl.settings import PrivacySettings, Scenario
 
@@ -55,7 +55,7 @@ def spent_in(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Float
     return spent
 
 
-def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
+def plot_spending_vs_rounds(rounds: Rounds, scenario: Scenario) -> Plotted:
     """What every user has spent against rounds, in a panel for each private selector; first seed.
 
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between two quantiles. The

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from pausefl.analysis import markdown
 from pausefl.analysis.figures.kinds import TABLES, Kind
-from pausefl.analysis.outcomes import TARGET, moving_average, seconds_to_target, target_accuracy
+from pausefl.analysis.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.errors import PauseflError
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of, whole
+from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
@@ -130,15 +131,14 @@ def read_off(scenario: str) -> dict[str, pd.DataFrame]:
     return {name: run.assign(accuracy=run.pop("accuracy_percent") / 100) for name, run in runs.items()}
 
 
-def logged_rounds(scenario: Scenario) -> pd.DataFrame:
-    """The runs of `logged` as a table of all rounds, as `pausefl.runs.run.rounds_of` returns them.
+def logged_rounds(scenario: Scenario) -> dict[RunId, pd.DataFrame]:
+    """All rounds of the runs of `logged`, as `pausefl.runs.run.rounds_of` has them.
 
     Times and accuracies are on straight lines between rounds that were read, and means of 10 rounds where
     they are known; a run of which more than `LARGEST_GAP` rounds on end were not read has no accuracies.
-    Leakage is NaN but after the last round, where the log tells it. No selections. The target accuracy is
-    that of these runs.
+    Leakage is NaN but after the last round, where the log tells it. No selections.
     """
-    parts, numbers = [], dict(_logged_numbers(scenario))
+    numbers, found = dict(_logged_numbers(scenario)), dict[RunId, pd.DataFrame]()
     for selector, run in logged(scenario).items():
         numbers_of_run = {
             (what, int(at)): value for (name, what, at), value in numbers.items() if name == selector
@@ -158,12 +158,15 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
         leakage = np.append(np.full(last - 1, np.nan), numbers_of_run.get(("leakage_end", last), np.nan))
         columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
         columns |= {"loss": read["loss"].reindex(n).to_numpy(), "selection": [np.empty(0, np.int64)] * last}
-        parts.append(pd.DataFrame({"scenario": scenario.name, "selector": selector, "seed": 0} | columns))
-    table = pd.concat(parts, ignore_index=True)
-    of = [SELECTORS[name] for name in table["selector"]]
-    counted = [record.private and not record.fixed_users for record in of]
-    table.attrs[TARGET] = target_accuracy(table[counted])
-    return table
+        found[RunId(scenario.name, selector, 0)] = whole(pd.DataFrame(columns))
+    return found
+
+
+def logged_target(rounds: Rounds) -> float:
+    """The target accuracy of `logged_rounds`: of private selectors whose users are not fixed."""
+    facts = {name: SELECTORS[name.selector] for name in rounds}
+    counted = [name for name, one in facts.items() if one.private and not one.fixed_users]
+    return target_accuracy({name: rounds[name] for name in counted})
 
 
 def log_of(scenario: str) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+def beside_ours(rounds: Rounds, scenario: Scenario) -> pd.DataFrame:
     """What the authors' runs of a scenario and ours achieved, one row a number of theirs.
 
     ``rounds`` are our runs, as `pausefl.runs.run.rounds_of` returns them, or empty.
@@ -220,7 +223,7 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     theirs = {row: value for row, value in numbers if not math.isnan(value)}
     ends = {selector: float(run["elapsed_s"].iloc[-1]) for selector, run in archived(name).items()}
     ours: dict[str, list[pd.DataFrame]] = {}
-    for selector, _, run in runs_of(rounds) if len(rounds) else ():
+    for selector, _, run in runs_of(rounds):
         ours.setdefault(selector, []).append(run)
     rows = []
     for selector, quantity, at in sorted(theirs, key=lambda row: list(SELECTORS).index(row[0])):

@@ -17,11 +17,11 @@ from typing import Any
 import pandas as pd
 
 from pausefl.analysis.trajectories import Trajectory, name_of, trajectories
-from pausefl.reproduction.authors_archive import logged_rounds
+from pausefl.reproduction.authors_archive import logged_rounds, logged_target
 from pausefl.reproduction.studies import Studies, study_of
 from pausefl.runs.collected import exists, read_runs, run_folder
 from pausefl.runs.reading import read_table
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import apart, rounds_of
 from pausefl.runs.run_id import RunId
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import scenario_of_job
@@ -148,9 +148,12 @@ class Records:
             return {}
         settings = self.studies.of_kind("selection")[study]
         planned = dict.fromkeys(product(settings.scenario.selectors, settings.seeds))
-        return planned | trajectories(rounds, study, settings.scenario.network)
+        return planned | trajectories(apart(rounds), study, settings.scenario.network)
 
     def _read_log(self, name: str) -> Runs:
         """The authors' runs of a scenario as run; none of other scenarios."""
         scenario = self.logs.get(name)
-        return {} if scenario is None else trajectories(logged_rounds(scenario), name, scenario.network)
+        if scenario is None:
+            return {}
+        rounds = logged_rounds(scenario)
+        return trajectories(rounds, name, scenario.network, logged_target(rounds))

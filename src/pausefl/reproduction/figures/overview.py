@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from pausefl.analysis.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
 from pausefl.analysis.figures.panels import explain, new_panels
@@ -20,6 +19,8 @@ from pausefl.selectors import in_legend_order, look_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from pausefl.runs.run import Rounds
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def scenarios(ran: Collection[str]) -> list[str]:
     return [name for panel in PANELS if (name := panel.shown(ran))]
 
 
-def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
+def plot(rounds: Mapping[str, Rounds]) -> Figure:
     """Plot the picture from the rounds of `scenarios`, as `pausefl.runs.run.rounds_of` returns them."""
     curves: list[Band] = []
     shown: set[str] = set()
@@ -92,12 +93,13 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, shown: set[str]) -> list[Band]:
+def _plot_panel(axes: Axes, panel: Panel, rounds: Rounds | None, shown: set[str]) -> list[Band]:
     """Plot a figure of the paper; returns its curves, and adds its selectors to those that are ``shown``."""
     curves: dict[str, Band] = {}
     if rounds is not None:
-        names = [_first(kinds, set(rounds["selector"])) for kinds in _SHOWN]
-        curves = smoothed_bands(rounds[rounds["selector"].isin(names)], "accuracy", 100, panel.window)
+        names = [_first(kinds, {run.selector for run in rounds}) for kinds in _SHOWN]
+        of_names = {run: table for run, table in rounds.items() if run.selector in names}
+        curves = smoothed_bands(of_names, "accuracy", 100, panel.window)
     limit, cut, _ = on_time_axis(curves) if curves else (np.inf, {}, {})
     theirs = read_off(panel.as_run)
     for kinds in reversed(_SHOWN):  # the first on top
@@ -118,7 +120,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None, shown: se
     if rounds is not None:
         n = sorted({curve.n_seeds for curve in curves.values()})
         seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
-        words = f"{AS_RUN if panel.as_run in rounds['scenario'].unique() else AS_WRITTEN}, {seeds}"
+        words = f"{AS_RUN if panel.as_run in {run.scenario for run in rounds} else AS_WRITTEN}, {seeds}"
     axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
     axes.annotate(words, (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8)
     return list(cut.values())

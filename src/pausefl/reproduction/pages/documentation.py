@@ -35,7 +35,7 @@ from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies import drift
 from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.reproduction.targets.project import Project
-from pausefl.runs.run import rounds_of
+from pausefl.runs.run import Rounds, rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 
@@ -143,7 +143,7 @@ def beside_authors(published: Published, names: Iterable[str]) -> str:
 def _beside(published: Published, name: str) -> str:
     scenario = load_scenario(name, published.scenarios)
     ran = name in published.config.scenarios
-    rounds = rounds_of(published.runs(name)) if ran else pd.DataFrame()
+    rounds = rounds_of(published.runs(name)) if ran else {}
     table = authors_archive.beside_ours(rounds, scenario)
     assert scenario.privacy is not None
     network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
@@ -164,7 +164,7 @@ def _beside(published: Published, name: str) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{authors_archive.to_markdown(table, LABELS)}"
 
 
-def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
+def picture(rounds: Mapping[str, Rounds]) -> bytes:
     """The overview of the published runs, as PNG."""
     with tempfile.TemporaryDirectory() as folder:
         figure = overview.plot({name: rounds[name] for name in overview.scenarios(rounds)})

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
@@ -145,8 +146,8 @@ class Numbers:
     def faster(self, scenario: str, accuracy: float, selector: str, other: str) -> str:
         """In how many seeds a selector reaches an accuracy before another does, or ends: ``9 of 10``."""
         rounds = rounds_of(self.published.runs(scenario))
-        rounds.attrs["target_accuracy"] = accuracy
-        bounds = pair_gaps(METRICS["seconds_to_target"], trajectories(rounds), selector, other, ratio=True)
+        runs = trajectories(rounds, target=accuracy)
+        bounds = pair_gaps(METRICS["seconds_to_target"], runs, selector, other, ratio=True)
         return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
 
     def behind(self, claim: str, reading: str, where: str) -> str:
@@ -369,8 +370,8 @@ class Numbers:
     def spent_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
         """Largest budget spent of a selector there over another's in a scenario until then: ``0.85``."""
         rounds = rounds_of(self.published.runs(scenario))
-        rounds = rounds[(rounds["selector"] == other) & (rounds["elapsed_s"] <= seconds)]
-        spent = rounds.groupby("seed")["leakage_max"].max().mean()
+        runs = [run[run["elapsed_s"] <= seconds] for name, run in rounds.items() if name.selector == other]
+        spent = float(np.mean([run["leakage_max"].max() for run in runs]))
         return shown(float(self._benchmark(study, "spent_max")[selector] / spent), RATIO)
 
     def falls(self, scenario: str, *selectors: str) -> str:

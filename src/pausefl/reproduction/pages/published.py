@@ -17,7 +17,7 @@ from pausefl.reproduction.studies import load_studies
 from pausefl.reproduction.targets.project import Project
 from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
-from pausefl.runs.run import Run, rounds_of
+from pausefl.runs.run import Rounds, Run, rounds_of
 from pausefl.settings import read_yaml
 
 
@@ -59,7 +59,7 @@ class Published:
         return read_table(self.folder / "studies" / name / file)
 
     @cached_property
-    def rounds(self) -> dict[str, pd.DataFrame]:
+    def rounds(self) -> dict[str, Rounds]:
         """Rounds of the scenarios that the overview shows, of those that ran."""
         ran = [name for name in charts.scenarios() if name in self.config.scenarios]
         return {name: rounds_of(self.runs(name)) for name in ran}

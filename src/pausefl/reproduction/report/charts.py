@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pausefl.analysis.figures.curves import time_limit
 from pausefl.analysis.outcomes import smoothed
 from pausefl.reproduction.figures.overview import PANELS
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, label
-from pausefl.runs.run import runs_of
+from pausefl.runs.run import Rounds, runs_of
 from pausefl.selectors import in_legend_order, look_of
 
 #: What a curve may be drawn against: columns of rounds, and what they are called.
@@ -27,7 +26,7 @@ def scenarios() -> list[str]:
     return [name for panel in PANELS for name in (panel.as_run, panel.scenario)]
 
 
-def charts(rounds: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+def charts(rounds: Mapping[str, Rounds]) -> list[dict[str, Any]]:
     """Plain values of the charts of those `scenarios` that ran (`pausefl.runs.run.rounds_of`).
 
     A chart has a ``title`` and ``readings``; a reading has the ``ends`` of both axes and, by ``selectors``
@@ -39,7 +38,7 @@ def charts(rounds: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
         trained = {
             reading: rounds[name]
             for reading, name in names.items()
-            if name in rounds and rounds[name]["accuracy"].notna().any()
+            if any(run["accuracy"].notna().any() for run in rounds.get(name, {}).values())
         }
         if readings := {reading: _curves(own) for reading, own in trained.items()}:
             found.append({"title": f"{label(panel.part)}: {panel.setting}", "readings": readings})
@@ -61,7 +60,7 @@ def legend(shown: list[dict[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def _curves(rounds: pd.DataFrame) -> dict[str, Any]:
+def _curves(rounds: Rounds) -> dict[str, Any]:
     runs = [(selector, run) for selector, _, run in runs_of(rounds) if run["accuracy"].notna().any()]
     lasting: dict[str, float] = {}
     for selector, run in runs:

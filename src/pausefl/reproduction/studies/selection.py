@@ -16,7 +16,7 @@ from pausefl.analysis.figures.panels import Plotted, explain, new_panels, plot_b
 from pausefl.analysis.intervals import across_seeds
 from pausefl.federated.untrained import selection_only
 from pausefl.reproduction.studies.base import Note, SeededStudy, Tables
-from pausefl.runs.run import joined
+from pausefl.runs.run import apart, joined, whole
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
@@ -54,18 +54,19 @@ class Selection(SeededStudy):
 
     def plot(self, tables: Tables) -> Plotted:
         """Largest leakage over users, on axes as other curves have; and ``summary.csv``."""
-        rounds = tables["rounds.parquet"]
+        table = tables["rounds.parquet"]
+        rounds = apart(table)
         limit, curves, labels = on_time_axis(leakage_bands(rounds, "elapsed_s"))
         figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
         lines = plot_bands(right, curves, step=True)
-        left.set(xlabel="Round", xlim=(0, rounds["round"].max()))
+        left.set(xlabel="Round", xlim=(0, table["round"].max()))
         right.set(xlabel="Simulated time (s)", xlim=(0, limit))
         left.set_ylabel(leakage_label(self.scenario), linespacing=0.9)
         mark_budget(left, self.scenario)
         mark_budget(right, self.scenario, words=False)
         explain(figure, lines, list(labels.values()), curves.values(), ncols=4)
-        return Plotted(figure, {"summary.csv": summary(rounds)})
+        return Plotted(figure, {"summary.csv": summary(table)})
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
@@ -73,7 +74,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
-    return joined([(RunId(scenario.name, selector, seed), rounds)])
+    return joined([(RunId(scenario.name, selector, seed), whole(rounds))])
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:
