@@ -252,16 +252,21 @@ print(cudnn.allow_tf32, cuda.matmul.allow_tf32)
 
 
 ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
-IMAGES = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
-IMAGES += [(model(name, "group"), 32) for name in ("cnn3", "cnn5")]
-IMAGES += [(model(name, "batch"), 32) for name in ("cnn5", "cnn5_as_run")]
+NETWORKS_ON_GPU = [
+    (model("token_mlp"), TEXT),
+    (model("fc"), 6),
+    (model("cnn_bsfl"), 10),
+    (model("cnn3", "batch"), 22),
+]
+NETWORKS_ON_GPU += [(model(name, "group"), 32) for name in ("cnn3", "cnn5")]
+NETWORKS_ON_GPU += [(model(name, "batch"), 32) for name in ("cnn5", "cnn5_as_run")]
 
 
 def on_gpu(model: ModelSettings, size: int, **changes: Any) -> Trainer:
     return trainer(Stacked, model, size, local(**changes), device=choose_device("cuda"))
 
 
-@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
+@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in NETWORKS_ON_GPU])
 def test_a_gpu_gives_the_updates_of_the_cpu(model: ModelSettings, size: int) -> None:
     """The documentation states the tolerance: one step, before Adam amplifies rounding."""
     one = {"max_batches": 1, "learning_rate": 0.01}
@@ -272,7 +277,7 @@ def test_a_gpu_gives_the_updates_of_the_cpu(model: ModelSettings, size: int) -> 
         assert np.mean(np.abs(row - expected[0][0][user])[determined] > 1e-4) < 1e-3
 
 
-@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
+@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in NETWORKS_ON_GPU])
 def test_a_gpu_repeats_itself_with_and_without_graphs(
     model: ModelSettings, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
