@@ -115,8 +115,11 @@ def _ledger(run: Run) -> pd.DataFrame:
     return ledger[list(LEDGER)]
 
 
-def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
+def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], accountant: str = "pure") -> str:
+    """The `privacy_table` for people, one row a selector; each number is the largest over seeds.
+
+    ``accountant`` is the one that the runs were made with.
+    """
     protected, delta = (
         str(table["pld_of"].iloc[0]),
         f"10{raised(round(math.log10(table['delta'].iloc[0])))}",
@@ -146,8 +149,12 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         records.append(cells)
     note = (
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
-        " the sum of the budgets (pure), which holds whoever is selected and when."
-        f" ε at δ = {delta} composes privacy-loss distributions"
+        + (
+            " the sum of the budgets (pure), which holds whoever is selected and when."
+            if accountant == "pure"
+            else f" what the accountant `{accountant}` says of the participations."
+        )
+        + f" ε at δ = {delta} composes privacy-loss distributions"
         + (" of the Laplace noise on one coordinate" if in_parts else " of the worst pure mechanisms")
         + ("; by zCDP it adds ε²/2 up over participations and coordinates" if in_parts else "")
         + f". It is **not a filter**. {_holds_for(table['selector'].unique(), labels)}"

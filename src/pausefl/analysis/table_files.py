@@ -50,7 +50,7 @@ def write_tables(
         elif kind == "privacy":
             assert scenario.privacy is not None
             table = privacy_table.privacy_table(runs, scenario.privacy)
-            text = head + privacy_table.to_markdown(table, LABELS)
+            text = head + privacy_table.to_markdown(table, LABELS, scenario.privacy.accountant)
         else:
             table = tables.by_selector(by_run)
             origins = "; ".join(sorted({one["dataset_origin"] for one in summaries.values()}))

@@ -48,7 +48,7 @@ MOST_COLOURED = 5
 GREY = "0.6"
 
 #: How a thin line looks that is no curve: a target, or a budget.
-THIN: dict[str, Any] = {"color": "black", "linewidth": 0.6}
+THIN: dict[str, Any] = {"color": "black", "linewidth": 0.6, "linestyle": (0, (4, 2))}
 
 #: How the range of seeds looks.
 FILLED: dict[str, Any] = {"alpha": 0.15, "linewidth": 0}
