@@ -77,6 +77,7 @@ format: .venv/installed ## put the code in its canonical form
 
 docs: .venv/installed ## write config/README.md and config/schemas from the settings, and the tables of claims from results/published
 	$(BIN)/python -m pausefl.reproduction.pages.reference
+	$(SNAKEMAKE) --configfile config/published.yaml -- results/numbers.csv
 	$(BIN)/python -m pausefl.reproduction.pages.documentation
 
 site: .venv/docs ## build these pages, the notebooks and the names of the library as a site, build/site/index.html

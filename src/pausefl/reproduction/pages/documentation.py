@@ -29,7 +29,7 @@ from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
 from pausefl.reproduction.figures import overview, papers
-from pausefl.reproduction.pages.numbers import Numbers, evaluate
+from pausefl.reproduction.pages.numbers import Numbers
 from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies import drift
@@ -202,10 +202,9 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     return page
 
 
-def pages(published: Published) -> dict[Path, str]:
-    """Text of each generated page of the repository, by path."""
+def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
+    """Text of each generated page of the repository, by path; ``numbers`` are those that pages name."""
     root, templates = published.root, published.root / "docs/templates"
-    numbers = evaluate(published, root / "docs/numbers.yaml")
 
     def page(name: str, **words: str) -> str:
         """A template with numbers and words in its places."""
@@ -230,9 +229,11 @@ def pages(published: Published) -> dict[Path, str]:
 
 
 def main() -> None:
-    """Write the pages."""
+    """Write the pages, with the numbers of ``results/numbers.csv``."""
     published = Published()
-    for path, text in pages(published).items():
+    table = pd.read_csv("results/numbers.csv", dtype=str, keep_default_na=False)
+    numbers = dict(zip(table["name"], table["value"], strict=True))
+    for path, text in pages(published, numbers).items():
         path.write_text(text, encoding="utf-8")
     Path("docs/images/overview.png").write_bytes(picture(published.rounds))
 

@@ -104,8 +104,7 @@ def reported(project: Project, report: str) -> list[str]:
     files = [file for name in content.scenarios for file in of_scenario(project, name)]
     files += [file for name in content.studies for file in of_study(project, name)]
     files += [f"results/claims/{scale}/{name}" for scale in content.scales for name in CLAIM_FILES]
-    if report == "all":
-        files += [*overview_files(project), *(["results/numbers.csv"] if project.config.published else [])]
+    files += overview_files(project) if report == "all" else []
     return [*files, f"results/report/{report}.html"] if files else []
 
 
