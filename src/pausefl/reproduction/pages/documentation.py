@@ -208,7 +208,7 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
 
     def page(name: str, **words: str) -> str:
         """A template with numbers and words in its places."""
-        return with_numbers((templates / f"{name}.md").read_text("utf-8"), numbers | words)
+        return with_numbers((templates / f"{name}.md").read_text("utf-8"), {**numbers, **words})
 
     above = page("summary", up="../", limits="The limits", authors="authors.md")
     tables = {
