@@ -97,7 +97,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
             self.selected, online = True, list(self.grid.get_node_ids())
             new = [node for node in online if node not in self.picker.index]
             self.picker.join(dict.fromkeys(new, self._mean_size()))
-            self.picker.guessed.update(new)
+            self.picker.size_guessed.update(new)
             self.sent, messages = time.time(), list[Message]()
             asked = self.picker.select(online)
             log(INFO, "configure_train: the picker asks %s of %s nodes", len(asked), len(online))
@@ -155,8 +155,8 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
                 if node not in latency:
                     log(WARNING, "Node %s counts as failed: %s", node, reason)
             picker.resize(sizes)
-            picker.guessed.difference_update(sizes)
-            picker.resize(dict.fromkeys(picker.guessed, self._mean_size()))
+            picker.size_guessed.difference_update(sizes)
+            picker.resize(dict.fromkeys(picker.size_guessed, self._mean_size()))
             if picker.facts.uniform_weights:
                 for node, weight in picker.weights().items():
                     if node in told:
@@ -170,7 +170,7 @@ def selecting(base: type[FedAvg] = FedAvg) -> type[FedAvg]:
         def _mean_size(self) -> int:
             """What counts as the size of a node that has not told its own."""
             sizes = zip(self.picker.ids, self.picker.history.data_size.tolist(), strict=True)
-            known = [size for node, size in sizes if node not in self.picker.guessed]
+            known = [size for node, size in sizes if node not in self.picker.size_guessed]
             return round(np.mean(known)) if known else 1
 
         def _update(self, reply: Message) -> np.ndarray[Any, Any]:

@@ -33,7 +33,7 @@ from pausefl.files import path_of
 from pausefl.runs import collected
 from pausefl.runs.collected import Given
 from pausefl.runs.run import Run as Run
-from pausefl.runs.run import joined, whole
+from pausefl.runs.run import joined, with_all_columns
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector
@@ -268,7 +268,9 @@ def collect(runs: Given) -> pd.DataFrame:
         was not computed.
     """
     given = collected.as_runs(runs)
-    return joined((RunId(one.scenario, one.selector, one.seed), whole(one.rounds)) for one in given)
+    return joined(
+        (RunId(one.scenario, one.selector, one.seed), with_all_columns(one.rounds)) for one in given
+    )
 
 
 def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:

@@ -83,7 +83,7 @@ class Picker:
         (infinite without a schedule), by id; empty between rounds.
     ids
         All clients, in the order in which they joined; a function or class of one's own sees their numbers.
-    guessed
+    size_guessed
         A set for clients whose number of examples is a guess, kept by who adds them; `state` has it.
 
     Raises
@@ -142,7 +142,7 @@ class Picker:
         counted = _accountant(accountant, schedule)
         self.ledger = Ledger(0, 0, 0, schedule if facts.private else None, accountant=counted)
         self.epsilon: dict[Hashable, float] = {}
-        self.guessed: set[Hashable] = set()
+        self.size_guessed: set[Hashable] = set()
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self.join(data_size, quality, cluster)
 
@@ -308,7 +308,7 @@ class Picker:
             "made": self._made(),
             "clients": {name: dict(zip(self.ids, own, strict=True)) for name, own in clients.items()},
             "asked": [*self.epsilon],
-            "guessed": [*self.guessed],
+            "guessed": [*self.size_guessed],
             "participations": self.ledger.participations.copy(),
             **{f"history/{name}": array for name, array in self.history.state().items()},
             **{f"selector/{name}": array for name, array in self.selector.state().items()},
@@ -357,7 +357,7 @@ class Picker:
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
             self.observe({})
-        self.guessed = set(state.get("guessed", ()))  # which older states lack
+        self.size_guessed = set(state.get("guessed", ()))  # which older states lack
 
     def _made(self) -> dict[str, Any]:
         """Arguments that coming selections depend on, in values that another process has alike."""

@@ -17,7 +17,7 @@ from pausefl.analysis.markdown import table, to_latex
 from pausefl.analysis.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.errors import PauseflError
 from pausefl.runs.collected import read_runs
-from pausefl.runs.run import apart, rounds_of
+from pausefl.runs.run import rounds_of, split_by_run
 from pausefl.runs.run_id import RunId
 
 WriteRun = Callable[..., tuple[RunId, Path]]
@@ -141,7 +141,7 @@ def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str
         "pause": lasting("pause", [0.4] * 10, [1.0] * 10),
         "random": lasting("random", [0.2] * 10 + [0.8] * 30, [1.0] * 40),
     }
-    assert target_accuracy(apart(pd.concat([runs[name] for name in order]))) == pytest.approx(0.36)
+    assert target_accuracy(split_by_run(pd.concat([runs[name] for name in order]))) == pytest.approx(0.36)
 
 
 def test_sparse_evaluation(write: WriteRun) -> None:

@@ -124,7 +124,7 @@ def main() -> None:
     train(first, 2)
     again.picker.restore(first.picker.state())
     sizes = [train(one, 1, small) and one.picker.history.data_size.tolist() for one in (first, again)]
-    found["guesses"] = [len(first.picker.guessed), sizes[0] == sizes[1]]
+    found["guesses"] = [len(first.picker.size_guessed), sizes[0] == sizes[1]]
     spent = made("pause", schedule=pausefl.UniformSchedule(1.0, 1))
     found["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
     for name, make in {

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import pausefl
 from pausefl.cli import app
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.runnable import trains_alike
+from pausefl.federated.runnable import can_reuse_training
 from pausefl.provenance import code, job_code
 from pausefl.reproduction.config import load_config
 from pausefl.selectors import SELECTORS
@@ -458,8 +458,8 @@ def test_a_reward_of_ones_own_may_take_time() -> None:
         pausefl.run(one, "pause", n_rounds=1, train=False, progress=False).rounds for one in scenarios[:2]
     )
     np.testing.assert_allclose(slow["latency_s"], same["latency_s"] + 0.5)
-    assert trains_alike(scenarios[0], scenarios[2])
-    assert not trains_alike(scenarios[2], scenarios[0])  # its rounds last longer
+    assert can_reuse_training(scenarios[0], scenarios[2])
+    assert not can_reuse_training(scenarios[2], scenarios[0])  # its rounds last longer
 
 
 def test_an_edit_of_ones_own_module_makes_other_code_of_what_uses_it_alone(folder: Path) -> None:

@@ -26,7 +26,7 @@ COMPILED = [path for path in SOURCE.rglob("*.py") if "@njit(" in path.read_text(
 COMPILE = f"""
 import {", ".join(".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in COMPILED)}
 import numpy, numba, pathlib
-pausefl.selectors.ward.ward(1 - numpy.eye(3))
+pausefl.selectors.ward_linkage.ward(1 - numpy.eye(3))
 print(numba.config.CACHE_DIR, len([*pathlib.Path(numba.config.CACHE_DIR).rglob("ward.ward-*.nbi")]))
 """
 COMMAND = "from pausefl.command import main; main()"

@@ -13,7 +13,7 @@ from scenarios import SCENARIOS
 from pausefl.reproduction import accuracy_gap
 from pausefl.reproduction.authors_archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
-from pausefl.runs.run import Rounds, apart, joined, rounds_of
+from pausefl.runs.run import Rounds, joined, rounds_of, split_by_run
 from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +88,7 @@ def test_rounds_count_that_were_read_and_evaluated_after_round_28() -> None:
             "accuracy": [0.5, 0.6, math.nan, 0.3, 0.7],
         }
     )
-    found = accuracy_gap.at_same_rounds(name, apart(rounds))
+    found = accuracy_gap.at_same_rounds(name, split_by_run(rounds))
     assert found.to_dict("list") == {
         "selector": ["pause", "pause"],
         "round": [late[0], late[2]],

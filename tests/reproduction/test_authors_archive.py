@@ -11,7 +11,7 @@ import pytest
 from scenarios import SCENARIOS
 
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED, archived, beside_ours, logged_rounds, tally
-from pausefl.runs.run import apart
+from pausefl.runs.run import split_by_run
 from pausefl.runs.run_id import RunId
 from pausefl.settings import Scenario, load_scenario
 
@@ -67,7 +67,7 @@ def of(table: pd.DataFrame, quantity: str, at: float) -> pd.Series:
 
 
 def test_a_repeated_run_lies_inside() -> None:
-    table = beside_ours(apart(repeated("random", 2)), scenario())
+    table = beside_ours(split_by_run(repeated("random", 2)), scenario())
     own = table[table["selector"] == "random"]
     for column in ("mean", "low", "high"):
         np.testing.assert_allclose(own[column], own["authors"])
@@ -85,7 +85,7 @@ def test_the_range_is_that_of_our_seeds_and_marks_what_is_outside() -> None:
     ours = repeated("random", 3)
     ours["accuracy"] += 0.01 * ours["seed"] - 0.005
     ours["elapsed_s"] *= 1.1 + 0.1 * ours["seed"]
-    table = beside_ours(apart(ours), scenario())
+    table = beside_ours(split_by_run(ours), scenario())
     table = table[table["selector"] == "random"]
     accuracy = of(table, "accuracy", 100)
     assert accuracy["high"] - accuracy["authors"] == pytest.approx(0.015)
@@ -100,16 +100,17 @@ def test_the_range_is_that_of_our_seeds_and_marks_what_is_outside() -> None:
 def test_a_target_that_theirs_never_reached_counts_only_if_all_of_ours_reached_it_in_time() -> None:
     theirs = archived("mnist_large_authors")["fastest"]
     ours = repeated("fastest", 2, accuracy=0.9)
-    row = of(beside_ours(apart(ours), scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8)
+    row = of(
+        beside_ours(split_by_run(ours), scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8
+    )
     assert math.isinf(row["authors"])
     assert not pd.isna(row["inside"])
     assert not row["inside"]
     # From the last round on, that is after the end of theirs.
     late = ours.assign(elapsed_s=ours["elapsed_s"] + theirs["elapsed_s"].iloc[-1])
     for runs in (late, repeated("fastest", 2)):
-        row = of(
-            beside_ours(apart(runs), scenario()).query("selector == 'fastest'"), "seconds_to_target", 0.8
-        )
+        table = beside_ours(split_by_run(runs), scenario()).query("selector == 'fastest'")
+        row = of(table, "seconds_to_target", 0.8)
         assert pd.isna(row["inside"])
 
 
@@ -138,7 +139,7 @@ ENDS = {
 
 
 def beside(name: str, rounds: pd.DataFrame | None = None) -> pd.DataFrame:
-    table = beside_ours({} if rounds is None else apart(rounds), scenario(name))
+    table = beside_ours({} if rounds is None else split_by_run(rounds), scenario(name))
     return table.set_index(["selector", "quantity", "at"]).sort_index()
 
 

@@ -10,7 +10,7 @@ from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import run_job
 from pausefl.federated.watcher import Watcher, told
-from pausefl.reproduction.another_reward import under_another_reward
+from pausefl.reproduction.reused_training import with_reused_training
 from pausefl.settings.scenario import scenario_of_job
 
 files, wildcards = snakemake.input, snakemake.wildcards
@@ -22,6 +22,6 @@ with logged(snakemake.log[0]) as note:
     name = partition_name(Path(files.data).stem, key, job.seed)
     dataset, partition = load_dataset(Path(files.data)), load_partition(Path(files.partition), name)
     trained = Path(files.trained_by[0]).parent if files.trained_by else None
-    if not (trained and under_another_reward(job, dataset, partition, trained, out)):
+    if not (trained and with_reused_training(job, dataset, partition, trained, out)):
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
             run_job(job, dataset, partition, out, watcher, Saving(discard=True, note=note), watcher.note)

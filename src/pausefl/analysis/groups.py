@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.runs.run import Run, whole
+from pausefl.runs.run import Run, with_all_columns
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import LABELS
 from pausefl.selectors.settings import CONSTANT_KEYS
@@ -89,7 +89,7 @@ def named_runs(groups: Iterable[Group]) -> dict[RunId, Run]:
 
 def rounds_of_groups(groups: Iterable[Group]) -> dict[RunId, pd.DataFrame]:
     """The rounds of groups as `pausefl.runs.run.rounds_of` returns them, with their names as selectors."""
-    return {name: whole(run.rounds) for name, run in named_runs(groups).items()}
+    return {name: with_all_columns(run.rounds) for name, run in named_runs(groups).items()}
 
 
 def _line(run: Run) -> tuple[str, str]:

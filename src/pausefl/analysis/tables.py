@@ -109,6 +109,7 @@ def to_markdown(
     if across.empty:
         raise PauseflError("no runs to tabulate")
     labels, best = labels or {}, _best_private(across)
+    titled = [name for name in _TITLED if across[f"{name}_mean"].notna().any()]
     records = []
     for i, row in across.reset_index(drop=True).iterrows():
         accuracy = mean_sd(row, "final_accuracy", 1, scale=100)
@@ -122,7 +123,7 @@ def to_markdown(
             "Time to target (s)": time_to_target(row),
             "Mean round (s)": mean_sd(row, "mean_round_s", 3),
             f"Largest budget spent (ε per {protected})": mean_sd(row, "leakage_max", 2),
-            **{ROUNDS[name].title: mean_sd(row, name, ROUNDS[name].digits) for name in _TITLED},
+            **{ROUNDS[name].title: mean_sd(row, name, ROUNDS[name].digits) for name in titled},
             "Selection (ms a round)": mean_sd(row, "selection_ms_per_round", 2),
             "Wall time (s)": mean_sd(row, "wall_s", 0),
             "Peak memory (MB)": mean_sd(row, "peak_memory_mb", 0),

@@ -32,7 +32,7 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
         _check_selector(scenario, selector)
 
 
-def trains_alike(scenario: Scenario, other: Scenario) -> bool:
+def can_reuse_training(scenario: Scenario, other: Scenario) -> bool:
     """Whether jobs of a scenario, of selectors that do not look at the reward, train as those of another do.
 
     They do if the two differ in `NOT_TRAINED` alone, and the other's runs have all their rounds: its horizon

@@ -238,10 +238,10 @@ def rounds_of(runs: Iterable[Run]) -> dict[RunId, pd.DataFrame]:
     Each has one row a round, in order, and all columns of `columns.ROUNDS`: NaN where a quantity was not
     computed.
     """
-    return {RunId(one.scenario, one.selector, one.seed): whole(one.rounds) for one in runs}
+    return {RunId(one.scenario, one.selector, one.seed): with_all_columns(one.rounds) for one in runs}
 
 
-def whole(rounds: pd.DataFrame) -> pd.DataFrame:
+def with_all_columns(rounds: pd.DataFrame) -> pd.DataFrame:
     """Rounds of a run with all columns of `columns.ROUNDS`, and of these alone."""
     columns: dict[str, Any] = {}
     for name, column in ROUNDS.items():
@@ -257,10 +257,10 @@ def joined(rounds: Iterable[tuple[RunId, pd.DataFrame]]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def apart(table: pd.DataFrame) -> dict[RunId, pd.DataFrame]:
+def split_by_run(table: pd.DataFrame) -> dict[RunId, pd.DataFrame]:
     """The runs of a table that was `joined`, as `rounds_of` has them."""
     by_run = table.groupby(KEY, sort=False)
-    return {RunId(*map(_plain, key)): whole(run.sort_values("round")) for key, run in by_run}
+    return {RunId(*map(_plain, key)): with_all_columns(run.sort_values("round")) for key, run in by_run}
 
 
 def _plain(value: Any) -> Any:

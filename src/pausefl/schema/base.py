@@ -8,7 +8,6 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Self
 
@@ -115,8 +114,6 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
     message = message.replace(" after validation", "").replace("tuple", "list")
     if kind in ("list_type", "tuple_type"):
         message = f"must be a list, as [{shortened(value)}]"
-    if kind in ("int_type", "float_type") and isinstance(value, str):
-        message += _as_number(value)
     return f"{dotted} = {shortened(value)} {message}{_meaning(model, path)}"
 
 
@@ -142,15 +139,6 @@ def shortened(value: object) -> str:
     except ValueError:  # of an integer with thousands of digits
         return "a number of thousands of digits"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _as_number(text: str) -> str:
-    """How to write a number that YAML reads as text, as it does ``1e-3``."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return ""
-    return f"; YAML reads it as text, write {number:f}" if number.is_finite() else ""
 
 
 def _meaning(model: type[BaseModel], path: Iterable[str]) -> str:

@@ -43,7 +43,7 @@ def pour_by_size(size: Users, m: int, rng: np.random.Generator | None) -> Pieces
 
 def pour_by_similarity(size: Users, angle: Floats, m: int, rng: np.random.Generator) -> Pieces:
     """Algorithm 2: users of ``size`` (n,), at ``angle`` (n, n), into m bins of ``size.sum()`` units each."""
-    from pausefl.selectors.ward import cut_by_weight, ward  # they load a compiler
+    from pausefl.selectors.ward_linkage import cut_by_weight, ward  # they load a compiler
 
     capacity = size.sum()
     alone, units = np.divmod(m * size, capacity)
@@ -138,7 +138,7 @@ class ClusteredBySimilarity(Selector):
     def __init__(self) -> None:
         self.direction = np.zeros((0, 0), np.float32)
         self.cosine = np.zeros((0, 0), np.float32)
-        from pausefl.selectors.ward import cut_by_weight, ward  # they load a compiler
+        from pausefl.selectors.ward_linkage import cut_by_weight, ward  # they load a compiler
 
         ward(np.zeros((2, 2)))  # compile, or load what was compiled, before the first round
         cut_by_weight(np.zeros((0, 2), np.int64), np.ones(1, np.int64), 1)

@@ -19,7 +19,7 @@ from pausefl.analysis.figures import curves, kinds, style
 from pausefl.analysis.figures.kinds import FigureSettings
 from pausefl.errors import PauseflError
 from pausefl.reproduction.figures.authors import of_authors
-from pausefl.runs.run import apart
+from pausefl.runs.run import split_by_run
 from pausefl.selectors import SELECTORS, Look, look_of
 from pausefl.selectors.baselines import Random
 from pausefl.settings import scenario as config
@@ -90,7 +90,7 @@ def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: co
             rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
         ]
     )
-    figure = kinds.plot(kind, apart(rounds), scenario).figure
+    figure = kinds.plot(kind, split_by_run(rounds), scenario).figure
     assert names_of(figure) == ["Budget ε = 8", "PAUSE"]
     (across,) = [line for line in axes_of(figure).lines if line.get_label() == "Budget ε = 8"]
     assert points_of(across)[:, 1].tolist() == [8, 8]
@@ -101,15 +101,15 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2], leakage_max=[math.inf] * 2, accuracy=[math.nan] * 2)
     for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
         with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
-            kinds.plot(kind, apart(rounds), scenario)
+            kinds.plot(kind, split_by_run(rounds), scenario)
     diverged = rounds_of("pause", 0, [1, 2], loss=[math.inf] * 2)
     with pytest.raises(PauseflError, match="no run has finite values of 'Test loss'"):
-        kinds.plot("loss_vs_time", apart(diverged), scenario)
+        kinds.plot("loss_vs_time", split_by_run(diverged), scenario)
     healthy = pd.concat([diverged, rounds_of("random", 0, [1, 2], loss=[2.0, 1.0])])
-    figure = kinds.plot("loss_vs_time", apart(healthy), scenario).figure
+    figure = kinds.plot("loss_vs_time", split_by_run(healthy), scenario).figure
     assert names_of(figure) == ["Random"]
     with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
-        kinds.plot("los_vs_time", apart(rounds), scenario)
+        kinds.plot("los_vs_time", split_by_run(rounds), scenario)
 
 
 def test_time_limit_cuts_only_a_long_fedavg() -> None:
@@ -122,12 +122,12 @@ def test_time_limit_cuts_only_a_long_fedavg() -> None:
 def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
     rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
     asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))
-    axes = axes_of(kinds.plot(asked, apart(rounds), scenario).figure)
+    axes = axes_of(kinds.plot(asked, split_by_run(rounds), scenario).figure)
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert axes.get_xlim() == (0.5, 8.0)  # from the first time above 0
     assert axes.get_ylim() == (0, 3)
     asked = FigureSettings(kind="leakage_vs_time", y_scale="log", x_limits=(1, 4))
-    axes = axes_of(kinds.plot(asked, apart(rounds), scenario).figure)
+    axes = axes_of(kinds.plot(asked, split_by_run(rounds), scenario).figure)
     assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
 
 
@@ -143,10 +143,10 @@ def test_a_figure_smooths_over_as_many_rounds_as_its_scenario_asks_for(scenario:
     saw = [0.2, 0.8] * 15
     rounds = rounds_of("pause", 0, list(np.arange(1.0, 31.0)), accuracy=saw)
     asked = FigureSettings(kind="accuracy_vs_time", window=2)
-    curve = axes_of(kinds.plot(asked, apart(rounds), scenario).figure).lines[0]
+    curve = axes_of(kinds.plot(asked, split_by_run(rounds), scenario).figure).lines[0]
     assert np.asarray(curve.get_ydata())[1:] == pytest.approx([50.0] * 29)
     asked = FigureSettings(kind="accuracy_vs_time", window=1)
-    curve = axes_of(kinds.plot(asked, apart(rounds), scenario).figure).lines[0]
+    curve = axes_of(kinds.plot(asked, split_by_run(rounds), scenario).figure).lines[0]
     assert np.asarray(curve.get_ydata()) == pytest.approx([20.0, 80.0] * 15)
 
 
@@ -155,7 +155,7 @@ def test_an_exploding_loss_leaves_the_axis_of_the_others(scenario: config.Scenar
         rounds_of("pause", 0, [1, 2, 3], loss=[2, 1.5, 1]),
         rounds_of("fedavg", 0, [1, 2, 3], loss=[2, 1, 1e6]),
     ]
-    figure = kinds.plot("loss_vs_time", apart(pd.concat(runs)), scenario).figure
+    figure = kinds.plot("loss_vs_time", split_by_run(pd.concat(runs)), scenario).figure
     assert axes_of(figure).get_ylim()[1] == 16
     assert axes_of(figure).get_yscale() == "log"
     assert names_of(figure) == ["FedAvg with privacy", "PAUSE"]
@@ -173,7 +173,7 @@ MANY = ("pause", "sa_pause", "random", "random_by_size", "clustered_size", "clus
 def test_those_that_matter_are_in_colour_and_the_others_grey(scenario: config.Scenario) -> None:
     with SELECTORS.including({"mine": Mine}):
         rounds = pd.concat([rounds_of(name, 0, [1, 2]) for name in (*MANY, "mine")])
-        figure = kinds.plot("accuracy_vs_time", apart(rounds), scenario).figure
+        figure = kinds.plot("accuracy_vs_time", split_by_run(rounds), scenario).figure
         labels = {look_of(name).label: name for name in (*MANY, "mine")}
         shown = {
             labels[str(line.get_label())]: line
@@ -185,7 +185,7 @@ def test_those_that_matter_are_in_colour_and_the_others_grey(scenario: config.Sc
     assert coloured == {"pause", "sa_pause", "random", "random_by_size", "mine"}
     assert len({line.get_color() for name, line in shown.items() if name not in coloured}) == 1
     few = pd.concat([rounds_of(name, 0, [1, 2]) for name in MANY[-3:]])
-    lines = axes_of(kinds.plot("accuracy_vs_time", apart(few), scenario).figure).lines
+    lines = axes_of(kinds.plot("accuracy_vs_time", split_by_run(few), scenario).figure).lines
     assert any(same_color(line.get_color(), look_of("fastest").color) for line in lines)
 
 
@@ -193,7 +193,7 @@ def test_names_are_at_the_ends_of_lines_and_do_not_overlap(scenario: config.Scen
     rises = {name: [0.2, 0.5] for name in (*MANY, "fedavg_no_privacy")} | {"fedavg": [0.2, 0.1]}
     rounds = pd.concat([rounds_of(name, 0, [1, 2], leakage_max=rise) for name, rise in rises.items()])
     asked = FigureSettings(kind="leakage_vs_time", y_limits=(0, 0.6))
-    figure = kinds.plot(asked, apart(rounds), scenario).figure
+    figure = kinds.plot(asked, split_by_run(rounds), scenario).figure
     assert names_of(figure)[0] == "Budget ε = 8"  # above the axis
     assert names_of(figure)[-1] == "FedAvg with privacy"
     figure.draw_without_rendering()
@@ -233,7 +233,7 @@ ROUND_249 = {"accuracy": (139.49, 88.25), "loss": (139.49, 0.400)}
 @pytest.mark.parametrize("column", ["accuracy", "loss"])
 def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Scenario) -> None:
     named, runs = as_run(scenario)
-    figure = kinds.plot(f"{column}_vs_time", apart(runs), named, source=of_authors).figure
+    figure = kinds.plot(f"{column}_vs_time", split_by_run(runs), named, source=of_authors).figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts.count("Authors' run, seed 0") == 1
     circles = theirs(figure, "pause")
@@ -249,7 +249,7 @@ def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Sce
 
 def test_where_nobody_learns_there_is_no_target(scenario: config.Scenario) -> None:
     runs = [rounds_of(name, 0, [1, 2, 3], accuracy=[0.25, 0.28, 0.26]) for name in ("pause", "fedavg")]
-    plotted = kinds.plot("accuracy_vs_time", apart(pd.concat(runs)), scenario)
+    plotted = kinds.plot("accuracy_vs_time", split_by_run(pd.concat(runs)), scenario)
     assert names_of(plotted.figure) == ["PAUSE", "FedAvg with privacy"]
     assert plotted.numbers is not None
     assert not [name for name in plotted.numbers if name.startswith("To ")]
@@ -258,7 +258,7 @@ def test_where_nobody_learns_there_is_no_target(scenario: config.Scenario) -> No
 def test_numbers_are_those_of_the_ends(scenario: config.Scenario) -> None:
     runs = [rounds_of("pause", seed, [1, end], accuracy=[0.1, 0.5]) for seed, end in ((0, 9), (1, 7))]
     runs.append(rounds_of("random", 0, [1, 4], accuracy=[0.1, 0.1]))
-    numbers = kinds.plot("accuracy_vs_time", apart(pd.concat(runs)), scenario).numbers
+    numbers = kinds.plot("accuracy_vs_time", split_by_run(pd.concat(runs)), scenario).numbers
     assert numbers is not None
     assert list(numbers) == [
         *("Selector", "Seeds", "Simulated time (s)", "Test accuracy (%)", "Lowest seed", "Highest seed"),

@@ -57,11 +57,11 @@ def test_a_seed_computed_otherwise_than_its_siblings_is_told() -> None:
         return {**run("pause", seed), "device": device, "n_threads": 1, **machine}
 
     said = "Seeds computed otherwise than others: PAUSE in {}."
-    assert said.format("version of PyTorch (0 | 1)") in notes_on(on(0), on(1, "2.12.0")).quiet
-    assert said.format("device (0, 2 | 1)") in notes_on(on(0), on(1, device="cuda"), on(2)).quiet
+    assert said.format("version of PyTorch (0 | 1)") in notes_on(on(0), on(1, "2.12.0")).json_only
+    assert said.format("device (0, 2 | 1)") in notes_on(on(0), on(1, device="cuda"), on(2)).json_only
     both = notes_on(on(0), on(1, "2.12.0", instructions="sse2"), run("random", 0), run("random", 1))
     assert not both.shown  # the last digits of numbers differ, no more
-    assert both.quiet == [said.format("version of PyTorch (0 | 1), processor (0 | 1)")]
+    assert both.json_only == [said.format("version of PyTorch (0 | 1), processor (0 | 1)")]
 
 
 def test_selectors_without_a_run_are_told() -> None:

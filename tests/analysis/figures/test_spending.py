@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import run_job
 from pausefl.runs.collected import read_run
-from pausefl.runs.run import apart, rounds_of, runs_of
+from pausefl.runs.run import rounds_of, runs_of, split_by_run
 from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
@@ -104,7 +104,7 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
             run_of([[0, 1], [2, 3]], THIRDS, "pause", 1),
         ]
     )
-    figure = kinds.plot("spending_vs_rounds", apart(rounds), scenario).figure
+    figure = kinds.plot("spending_vs_rounds", split_by_run(rounds), scenario).figure
     assert [axes.get_title("left") for axes in figure.axes] == ["PAUSE", "Random"]
     panel = figure.axes[0]
     # Two users each share a line; then the highest, then the budget.
@@ -114,6 +114,8 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
 def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> None:
     rounds = run_of([[0, 1]], THIRDS).assign(leakage_max=np.inf)
     with pytest.raises(PauseflError, match="no run has a budget to plot"):
-        kinds.plot("spending_vs_rounds", apart(rounds), scenario.replace(privacy=THIRDS))
+        kinds.plot("spending_vs_rounds", split_by_run(rounds), scenario.replace(privacy=THIRDS))
     with pytest.raises(PauseflError, match="no run has a budget to plot"):
-        kinds.plot("spending_vs_rounds", apart(run_of([[0, 1]], THIRDS)), scenario.replace(privacy=None))
+        kinds.plot(
+            "spending_vs_rounds", split_by_run(run_of([[0, 1]], THIRDS)), scenario.replace(privacy=None)
+        )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.reproduction.report.charts import N_POINTS, charts, legend
-from pausefl.runs.run import apart
+from pausefl.runs.run import split_by_run
 
 
 def rounds(scenario: str, latencies: dict[str, tuple[float, ...]], n: int = 161) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def test_charts_have_both_readings_and_every_seed() -> None:
     own = rounds(name, {"random": (1.0,), "pause": (0.5, 0.5)})
     own.loc[own["seed"] == 1, "accuracy"] = 0.25
     (chart,) = charts(
-        {name: apart(own), f"{name}_as_run": apart(rounds(f"{name}_as_run", {"pause": (1.0,)}))}
+        {name: split_by_run(own), f"{name}_as_run": split_by_run(rounds(f"{name}_as_run", {"pause": (1.0,)}))}
     )
     assert chart["title"] == "Fig. 8: MNIST, 300 users, i.i.d."
     assert list(chart["readings"]) == ["as run", "as written"]
@@ -44,6 +44,6 @@ def test_charts_have_both_readings_and_every_seed() -> None:
 
 def test_what_was_not_trained_has_no_chart() -> None:
     name = "mnist_large_iid_r1"
-    assert charts({name: apart(rounds(name, {"pause": (1.0,)}).assign(accuracy=np.nan))}) == []
+    assert charts({name: split_by_run(rounds(name, {"pause": (1.0,)}).assign(accuracy=np.nan))}) == []
     assert charts({}) == []
     assert legend([]) == []

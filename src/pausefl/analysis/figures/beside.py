@@ -26,7 +26,7 @@ Points = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReferenceRuns:
     """Values from another source, by selector, and how they look."""
 
     points: Mapping[str, Points] = field(default_factory=dict)
@@ -37,11 +37,11 @@ class Beside:
 
 
 #: What gives the values that stand beside the curves of some selectors.
-Source = Callable[[Scenario, Shown, Iterable[str]], Beside]
+Source = Callable[[Scenario, Shown, Iterable[str]], ReferenceRuns]
 
 
 def plot_beside(
-    curves: Mapping[str, Band], theirs: Beside, limit: float, shown: Shown, across: Mapping[str, float]
+    curves: Mapping[str, Band], theirs: ReferenceRuns, limit: float, shown: Shown, across: Mapping[str, float]
 ) -> Figure:
     """A panel for each selector: its curve, what stands beside it and, in grey, the other selectors' curves.
 

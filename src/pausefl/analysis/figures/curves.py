@@ -38,7 +38,7 @@ LONG, MARGIN = 1.5, 1.08
 
 #: Selectors that matter, in this order: the papers' proposals and usual baselines, then variants of these.
 #: Of more than `MOST_COLOURED` of pausefl's selectors that many are in colour; a user's own always are.
-THOSE_THAT_MATTER = (
+COLOURED_FIRST = (
     *("pause", "bsfl", "sa_pause", "random", "fedavg", "sa_pause_best_gain", "sa_pause_v1", "alsa"),
     *("random_by_size", "cs_ucb", "cs_ucb_q"),
 )
@@ -177,10 +177,10 @@ def on_time_axis(
 
 
 def in_colour(selectors: Iterable[str]) -> set[str]:
-    """Those of some selectors that a figure of them has in colour; see `THOSE_THAT_MATTER`."""
+    """Those of some selectors that a figure of them has in colour; see `COLOURED_FIRST`."""
     names = list(selectors)
     ours = [name for name in names if SELECTORS.find(name).__module__.startswith("pausefl.selectors.")]
-    matter = ours if len(ours) <= MOST_COLOURED else [one for one in THOSE_THAT_MATTER if one in ours]
+    matter = ours if len(ours) <= MOST_COLOURED else [one for one in COLOURED_FIRST if one in ours]
     return set(names) - set(ours) | set(matter[:MOST_COLOURED])
 
 

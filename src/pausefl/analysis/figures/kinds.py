@@ -52,6 +52,8 @@ class Kind:
     #: What all runs in it must share: sections and dotted keys of settings, ``kind of loss`` and ``kind of
     #: protection``.
     shown_once: tuple[str, ...] = ()
+    #: Whether its function takes a ``source``, of values that stand beside those of the runs.
+    compared: bool = False
 
 
 #: Every kind of figure, in the order of pages.
@@ -60,24 +62,28 @@ FIGURES: dict[str, Kind] = {
         "test accuracy against simulated time",
         "pausefl.analysis.figures.runs:plot_accuracy_vs_time",
         needs={"training", "accuracy"},
+        compared=True,
     ),
     "leakage_vs_time": Kind(
         "budget spent against simulated time",
         "pausefl.analysis.figures.runs:plot_leakage_vs_time",
         needs={"budget"},
         shown_once=("kind of protection",),
+        compared=True,
     ),
     "leakage_vs_rounds": Kind(
         "budget spent against rounds",
         "pausefl.analysis.figures.runs:plot_leakage_vs_rounds",
         needs={"budget"},
         shown_once=("kind of protection",),
+        compared=True,
     ),
     "loss_vs_time": Kind(
         "test loss against simulated time",
         "pausefl.analysis.figures.runs:plot_loss_vs_time",
         needs={"training"},
         shown_once=("kind of loss",),
+        compared=True,
     ),
     "spending_vs_rounds": Kind(
         "what every user has spent, against rounds",
@@ -93,9 +99,6 @@ FIGURES: dict[str, Kind] = {
         shown_once=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
     ),
 }
-
-#: Figures that nothing can stand beside.
-_ALONE = ("spending_vs_rounds", "selections")
 
 #: The tables of a scenario, which are no targets of their own.
 TABLES: dict[str, Kind] = {
@@ -215,7 +218,7 @@ def plot(
     more: dict[str, Any] = (
         {"window": asked.window} if isinstance(asked, FigureSettings) and asked.window else {}
     )
-    if source and kind not in _ALONE:
+    if source and find_kind(kind).compared:
         more["source"] = source
     with theme():
         plotted: Plotted = function(rounds, scenario, **more)

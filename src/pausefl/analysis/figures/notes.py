@@ -32,11 +32,11 @@ class Notes:
     #: On the figure itself.
     shown: list[str]
     #: In its JSON alone.
-    quiet: list[str]
+    json_only: list[str]
 
     def all(self) -> list[str]:
         """Every sentence, those that are shown first."""
-        return [*self.shown, *self.quiet]
+        return [*self.shown, *self.json_only]
 
 
 def scale_note(scenario: Scenario) -> str:
@@ -103,26 +103,26 @@ def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
         "Diverged": ", ".join(f"{label} ({rounds})" for label, rounds in diverged.items() if rounds),
         "Users report training losses without noise, outside the budget": ", ".join(unpaid),
     }
-    quiet: list[str] = []  # curves say themselves how many seeds they have
+    json_only: list[str] = []  # curves say themselves how many seeds they have
     if otherwise := "; ".join(f"{label} in {found}" for label, found in unlike.items() if found):
-        quiet.append(f"Seeds computed otherwise than others: {otherwise}.")
+        json_only.append(f"Seeds computed otherwise than others: {otherwise}.")
     most = max(map(len, groups.values()), default=0)
     if most == 1:
-        quiet += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
+        json_only += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
     for n in range(1, most):
         if few := [label for label, own in groups.items() if len(own) == n]:
-            quiet.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
+            json_only.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
     taken: dict[str, dict[str, None]] = {}
     for label, own in groups.items():
         for run in own:
             if "trained_by" in run:
                 taken.setdefault(run["trained_by"]["scenario"], {})[label] = None
-    quiet += [
+    json_only += [
         f"Loss and accuracy taken over from runs of {scenario}, which train the same, because these selectors"
         f" do not look at the reward: {', '.join(labels)}."
         for scenario, labels in taken.items()
     ]
-    return Notes([f"{what}: {words}." for what, words in warnings.items() if words], quiet)
+    return Notes([f"{what}: {words}." for what, words in warnings.items() if words], json_only)
 
 
 def notes_of(scenario: Scenario, runs: Iterable[Run]) -> Notes:

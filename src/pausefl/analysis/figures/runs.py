@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from pausefl.analysis.figures.beside import Beside, Source, plot_beside
+from pausefl.analysis.figures.beside import ReferenceRuns, Source, plot_beside
 from pausefl.analysis.figures.curves import (
     THIN,
     Band,
@@ -111,7 +111,7 @@ def _plot(
     ``across`` are heights of thin lines across the panels, by their names.
     """
     limit, inside, labels = on_time_axis(curves, shown.x_column)
-    beside = source(scenario, shown, curves) if source else Beside()
+    beside = source(scenario, shown, curves) if source else ReferenceRuns()
     lines: list[Line2D] = []
     if beside.points:
         figure = plot_beside(inside, beside, limit, shown, across)

@@ -25,7 +25,7 @@ REST = "Rounds of rest between two participations, median"
 Bools = NDArray[np.bool_]
 
 
-def participations(run: pd.DataFrame, n_users: int) -> Bools:
+def who_took_part(run: pd.DataFrame, n_users: int) -> Bools:
     """Who took part, however often sampled, shape (K, T): K users, and T rounds of one run in order."""
     took_part = np.zeros((n_users, len(run)), np.bool_)
     for t, users in enumerate(run["selection"]):
@@ -52,7 +52,7 @@ def plot_selections(rounds: Rounds, scenario: Scenario) -> Plotted:
     panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)[:, 0]
     rows = []
     for axes, (name, (seed, run)) in zip(panels, runs.items(), strict=True):
-        took_part, label = participations(run, n_users)[order], look_of(name).label
+        took_part, label = who_took_part(run, n_users)[order], look_of(name).label
         ranks = [np.ptp(np.flatnonzero(users)) for users in took_part.T if users.any()]
         rests = np.concatenate([np.diff(np.flatnonzero(rounds_of_user)) - 1 for rounds_of_user in took_part])
         fast = 100 * took_part[: n_users // 2].sum() / max(took_part.sum(), 1)

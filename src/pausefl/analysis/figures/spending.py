@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pausefl.analysis.figures.curves import THIN, mark_budget
 from pausefl.analysis.figures.kinds import MOST_LINES
 from pausefl.analysis.figures.panels import Plotted
-from pausefl.analysis.figures.selections import first_seeds, participations
+from pausefl.analysis.figures.selections import first_seeds, who_took_part
 from pausefl.analysis.figures.style import COLUMN_WIDTH, label_all, legend_key, new_grid
 from pausefl.errors import PauseflError
 from pausefl.runs.run import Rounds, runs_of
@@ -48,7 +48,7 @@ def spent_in(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Float
     do not add up to the recorded leakage.
     """
     counts = np.zeros((len(run) + 1, n_users), np.int64)
-    counts[1:] = participations(run, n_users).T.cumsum(axis=0)
+    counts[1:] = who_took_part(run, n_users).T.cumsum(axis=0)
     spent: Floats = privacy.make_account().spent(counts)
     if not np.allclose(spent[1:].max(axis=1), run["leakage_max"].to_numpy(np.float64), rtol=1e-9):
         raise PauseflError("the selections of a run do not add up to the budget spent that it recorded")

@@ -21,7 +21,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.figures.kinds import TABLES, Kind
 from pausefl.analysis.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.errors import PauseflError
-from pausefl.runs.run import Rounds, runs_of, whole
+from pausefl.runs.run import Rounds, runs_of, with_all_columns
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
@@ -158,7 +158,7 @@ def logged_rounds(scenario: Scenario) -> dict[RunId, pd.DataFrame]:
         leakage = np.append(np.full(last - 1, np.nan), numbers_of_run.get(("leakage_end", last), np.nan))
         columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
         columns |= {"loss": read["loss"].reindex(n).to_numpy(), "selection": [np.empty(0, np.int64)] * last}
-        found[RunId(scenario.name, selector, 0)] = whole(pd.DataFrame(columns))
+        found[RunId(scenario.name, selector, 0)] = with_all_columns(pd.DataFrame(columns))
     return found
 
 

@@ -108,6 +108,6 @@ def wanted_text(low: float, high: float, unit: str) -> str:
     return f"{unit} < {most}" if low == least_of_all else f"{unit} from {least} to {most}"
 
 
-def joined(*notes: str, by: str = "; ") -> str:
+def joined_notes(*notes: str, by: str = "; ") -> str:
     """Notes as one text, without empty ones."""
     return by.join(filter(None, notes))

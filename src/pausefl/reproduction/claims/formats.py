@@ -13,7 +13,7 @@ from typing import Any
 from pausefl.analysis import markdown
 from pausefl.analysis.intervals import CONFIDENCE
 from pausefl.analysis.statistics import NOT_RUN
-from pausefl.reproduction.claims.comparison_result import Comparison, joined
+from pausefl.reproduction.claims.comparison_result import Comparison, joined_notes
 from pausefl.reproduction.claims.headlines import answers
 from pausefl.reproduction.claims.load import Check, Claim, Headline
 from pausefl.reproduction.claims.verdicts import FINDINGS, Verdict
@@ -30,7 +30,7 @@ def to_json(
     What `headlines.answers` returns comes first.
     """
     claims = [
-        claim.model_dump(include={"id", "sentence", "place", "note", "rests_on"})
+        claim.model_dump(include={"id", "sentence", "place", "note", "assumed_settings"})
         | _plain(written, scale)
         | {"as_run": _plain(run, scale) if run else None}
         for claim, written, run in side_by_side(verdicts)
@@ -99,7 +99,7 @@ def checks_to_markdown(checks: Iterable[Check]) -> str:
     rows = []
     for one in checks:
         tests = ", ".join(f"`{name.rpartition('::')[2]}`" for name in one.tests)
-        rows.append([one.id, joined(one.sentence, one.note, by=" "), one.place, tests])
+        rows.append([one.id, joined_notes(one.sentence, one.note, by=" "), one.place, tests])
     return markdown.table(["Check", "What is claimed", "Where", "Shown by the tests"], rows)
 
 
@@ -108,8 +108,11 @@ def _table(verdicts: Sequence[Verdict]) -> str:
     both = any(one.reading == AS_RUN for one in verdicts)
     rows = []
     for claim, written, run in side_by_side(verdicts):
-        rests = claim.rests_on and f"*Rests on settings that the papers do not give: {claim.rests_on}*"
-        row = [claim.id, claim.sentence, joined(_cell(written), claim.note, rests, by=". ")]
+        rests = (
+            claim.assumed_settings
+            and f"*Rests on settings that the papers do not give: {claim.assumed_settings}*"
+        )
+        row = [claim.id, claim.sentence, joined_notes(_cell(written), claim.note, rests, by=". ")]
         if both:
             row += [_cell(run), describe(run)["authors"]] if run else ["–", "–"]
         rows.append(row)

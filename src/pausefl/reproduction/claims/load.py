@@ -85,7 +85,7 @@ class Alternative(Settings):
 class Claim(Statement):
     """One claim."""
 
-    rests_on: Annotated[str, Strict()] = ""
+    assumed_settings: Annotated[str, Strict()] = ""
     """Settings that the papers do not give and that the verdict rests on, in a sentence."""
     alternatives: Annotated[tuple[Alternative, ...], Items(0, distinct=False)] = ()
     """Other values of such a setting."""

@@ -16,7 +16,7 @@ from pausefl.analysis.outcomes import smoothed
 from pausefl.analysis.statistics import gaps, judge, region
 from pausefl.analysis.trajectories import Trajectory
 from pausefl.reproduction.claims.base import Against, ClaimTest, Group, Margin
-from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined, wanted_text
+from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined_notes, wanted_text
 from pausefl.reproduction.claims.records import Records
 from pausefl.schema.types import Distinct, OneOf
 from pausefl.selectors import LABELS
@@ -95,14 +95,14 @@ class PairTest(RunTest):
             return made
         values = np.array([metric.values(*pair) for pair in pairs])
         if np.isnan(values).all():
-            return replace(asked, note=joined(made.note, f"no run has a value of {self.metric}"))
+            return replace(asked, note=joined_notes(made.note, f"no run has a value of {self.metric}"))
         infinite, of = np.isinf(values[..., 1]), f"of {len(values)} seeds"
         ends = zip(names, infinite.sum(axis=0), strict=True)
         notes = [f"{name} {metric.infinite} in {n} {of}" for name, n in ends if n]
         if n := infinite.all(axis=1).sum():
             notes.append(f"{n} {of} decide nothing")
         decision = judge(gaps(values[:, 0], values[:, 1], ratio), *limits)
-        return made.decided(decision, note=joined(made.note, *notes))
+        return made.decided(decision, note=joined_notes(made.note, *notes))
 
     def _logged(self, records: Records, ours: Side, theirs: Side) -> float:
         """The gap of the authors' own runs; NaN where it is not known."""
@@ -206,7 +206,7 @@ def matched(
         seeds=tuple(pairs),
         runs=tuple(dict.fromkeys(run.name for run in by_side.values())),
         n_missing=absent,
-        note=joined(alone, missing),
+        note=joined_notes(alone, missing),
         prints={key: run.digest(trained, timed) for key, run in by_side.items()},
     )
 

@@ -25,7 +25,7 @@ from pausefl.analysis.statistics import (
     region,
 )
 from pausefl.reproduction.claims.base import Against, ClaimTest, Margin
-from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined, wanted_text
+from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined_notes, wanted_text
 from pausefl.reproduction.claims.records import Records
 from pausefl.schema.types import Distinct, OneOf, Positive, Real
 from pausefl.selectors import LABELS
@@ -202,7 +202,9 @@ class Cost(StudyTest):
             decision = Decision(HOLDS, decision.gap)
         better = "a power" if is_power else "an exponential"
         note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
-        yield asked.decided(decision, runs=(f"study {study}",), measure=measure, note=joined(span, note))
+        yield asked.decided(
+            decision, runs=(f"study {study}",), measure=measure, note=joined_notes(span, note)
+        )
 
     def _region(self) -> tuple[float, float, str]:
         """Where the slope should lie, and that in words; any slope of an exponential does."""

@@ -21,7 +21,7 @@ from pausefl.reproduction.authors_archive import logged_rounds, logged_target
 from pausefl.reproduction.studies import Studies, study_of
 from pausefl.runs.collected import exists, read_runs, run_folder
 from pausefl.runs.reading import read_table
-from pausefl.runs.run import apart, rounds_of
+from pausefl.runs.run import rounds_of, split_by_run
 from pausefl.runs.run_id import RunId
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import scenario_of_job
@@ -148,7 +148,7 @@ class Records:
             return {}
         settings = self.studies.of_kind("selection")[study]
         planned = dict.fromkeys(product(settings.scenario.selectors, settings.seeds))
-        return planned | trajectories(apart(rounds), study, settings.scenario.network)
+        return planned | trajectories(split_by_run(rounds), study, settings.scenario.network)
 
     def _read_log(self, name: str) -> Runs:
         """The authors' runs of a scenario as run; none of other scenarios."""

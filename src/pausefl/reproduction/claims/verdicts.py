@@ -13,7 +13,7 @@ from typing import Any
 from pausefl.analysis.statistics import FAILS, HOLDS, LEVEL, NOT_RUN, UNDECIDED, holm_adjusted
 from pausefl.errors import PauseflError
 from pausefl.reproduction.claims.base import readings
-from pausefl.reproduction.claims.comparison_result import Comparison, joined
+from pausefl.reproduction.claims.comparison_result import Comparison, joined_notes
 from pausefl.reproduction.claims.load import Claim
 from pausefl.reproduction.claims.records import Records
 from pausefl.reproduction.figures.papers import AS_WRITTEN
@@ -159,7 +159,7 @@ def _without_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _name(comparison: Comparison) -> str:
-    return joined(comparison.where, comparison.question, by=": ")
+    return joined_notes(comparison.where, comparison.question, by=": ")
 
 
 def _same_runs(a: Comparison, b: Comparison) -> bool:
@@ -187,7 +187,7 @@ def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
             note = f"{comparison.outcome} alone, but not among {len(adjusted)} tests (Holm)"
             alone = comparison.outcome
             comparison = replace(
-                comparison, outcome=UNDECIDED, alone=alone, note=joined(comparison.note, note)
+                comparison, outcome=UNDECIDED, alone=alone, note=joined_notes(comparison.note, note)
             )
         found.append(comparison)
     return found

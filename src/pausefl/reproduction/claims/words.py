@@ -9,7 +9,7 @@ from typing import Any
 
 from pausefl.analysis.formats import rounded
 from pausefl.analysis.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
-from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined
+from pausefl.reproduction.claims.comparison_result import RATIO, Comparison, joined_notes
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.selectors import LABELS
 
@@ -47,7 +47,7 @@ def describe(verdict: Verdict) -> dict[str, str]:
     return {
         "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
         "count": _count(verdict.coverage),
-        "others": joined(
+        "others": joined_notes(
             *(
                 f"with {name} {one.finding} ({_outcomes(one.coverage)})"
                 for name, one in verdict.others.items()
@@ -56,7 +56,7 @@ def describe(verdict: Verdict) -> dict[str, str]:
         "needed": _needed(verdict.comparisons),
         "outcomes": _outcomes(verdict.coverage),
         "why": _why(verdict),
-        "effect": joined(_effect(verdict.votes), of_one_seed and f"one seed: {of_one_seed}"),
+        "effect": joined_notes(_effect(verdict.votes), of_one_seed and f"one seed: {of_one_seed}"),
         "authors": _effect(logged),
         "covered": _covered(verdict.coverage),
     }
@@ -89,7 +89,7 @@ def _outcomes(coverage: Mapping[str, Any]) -> str:
     votes = _count(coverage) or (f"{coverage['one_seed']} of one seed" if coverage["one_seed"] else "")
     others = {"repeated": "repeats", "not run": "not_run"}
     more = [f"{coverage[key]} {what}" for what, key in others.items() if coverage[key]]
-    return joined(votes, ", ".join(more)) or "none"
+    return joined_notes(votes, ", ".join(more)) or "none"
 
 
 def _why(verdict: Verdict) -> str:
@@ -140,7 +140,7 @@ def _effect(comparisons: Sequence[Comparison], named: bool = False) -> str:
     alike = [one for one in known if _measured(one) == _measured(first)]
     head, unit = first.measure, f" {_UNITS.get(first.unit, first.unit)}"
     if first.topic == first.measure and all(one.question == first.question for one in alike):
-        head = joined(first.topic, first.who, by=", ")  # who is compared is the same everywhere
+        head = joined_notes(first.topic, first.who, by=", ")  # who is compared is the same everywhere
     gaps: dict[str, list[Comparison]] = {}
     for one in sorted(alike, key=lambda other: other.gap):
         gaps.setdefault(one.subject, []).append(one)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pausefl.analysis.figures.beside import Beside, Points
+from pausefl.analysis.figures.beside import Points, ReferenceRuns
 from pausefl.analysis.figures.curves import Shown
 from pausefl.analysis.outcomes import smoothed
 from pausefl.reproduction.authors_archive import archived, log_of, logged
@@ -27,7 +27,7 @@ _ROUNDS: dict[str, Any] = _CURVE | {
 _LEAST = _ROUNDS | {"marker": "^"}
 
 
-def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> Beside:
+def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> ReferenceRuns:
     """What there is of the authors' runs of some selectors; nothing for most scenarios.
 
     Archived accuracy and loss are smoothed like ours. Rounds of a log are single, and so are the four that
@@ -44,8 +44,8 @@ def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> Be
         if len(x):
             found[selector] = x, shown.scale * y
     if not found:
-        return Beside()
+        return ReferenceRuns()
     at_least = bool(log) and shown.is_leakage
     look = _LEAST if at_least else _ROUNDS if log or shown.is_leakage else _CURVE
     seed = log_of(scenario.name)["seed"] if log else 0
-    return Beside(found, f"Authors' run, seed {seed}{': at least' * at_least}", look)
+    return ReferenceRuns(found, f"Authors' run, seed {seed}{': at least' * at_least}", look)

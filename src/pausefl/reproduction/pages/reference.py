@@ -49,7 +49,7 @@ A selector, `model.name` and `data.source` may also be `MODULE:NAME`, [a part of
 own](../docs/extending.md#without-an-edit-of-the-package).
 
 All keys are checked before anything runs. A message says what is wrong with which key and what is allowed.
-YAML reads `1e-3` as text; write `0.001`. A key of a scenario that is not required may be left out or be null.
+A key of a scenario that is not required may be left out or be null.
 
 Scenarios of your own go into a folder of your own, named by `scenarios`; what is not there is looked for in
 `config/scenarios`. A scenario file may say `base: NAME`, a scenario that has no base itself; below it are

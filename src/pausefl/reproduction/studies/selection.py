@@ -16,7 +16,7 @@ from pausefl.analysis.figures.panels import Plotted, explain, new_panels, plot_b
 from pausefl.analysis.intervals import across_seeds
 from pausefl.federated.untrained import selection_only
 from pausefl.reproduction.studies.base import Note, SeededStudy, Tables
-from pausefl.runs.run import apart, joined, whole
+from pausefl.runs.run import joined, split_by_run, with_all_columns
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
@@ -55,7 +55,7 @@ class Selection(SeededStudy):
     def plot(self, tables: Tables) -> Plotted:
         """Largest leakage over users, on axes as other curves have; and ``summary.csv``."""
         table = tables["rounds.parquet"]
-        rounds = apart(table)
+        rounds = split_by_run(table)
         limit, curves, labels = on_time_axis(leakage_bands(rounds, "elapsed_s"))
         figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
@@ -74,7 +74,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
-    return joined([(RunId(scenario.name, selector, seed), whole(rounds))])
+    return joined([(RunId(scenario.name, selector, seed), with_all_columns(rounds))])
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:

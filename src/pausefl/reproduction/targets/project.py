@@ -12,7 +12,7 @@ from pausefl.analysis.figures.kinds import TABLES, FigureSettings, figures_of, k
 from pausefl.data.partition import partition_key
 from pausefl.data.raw_data import dataset_key, is_downloadable, missing_files, raw_files, source_class
 from pausefl.data.sources.torchvision_download import Official
-from pausefl.federated.runnable import trains_alike
+from pausefl.federated.runnable import can_reuse_training
 from pausefl.files import path_of
 from pausefl.reproduction.authors_archive import has_runs
 from pausefl.reproduction.claims.load import (
@@ -236,7 +236,7 @@ class Project:
         """Earlier scenarios of the table that train the same, by scenario."""
         of, found = list(self.scenarios.values()), {}
         for i, one in enumerate(of):
-            found[one.name] = [other.name for other in of[:i] if trains_alike(one, other)]
+            found[one.name] = [other.name for other in of[:i] if can_reuse_training(one, other)]
         return found
 
     def repeated_figures(self, study: str) -> dict[str, FigureSettings]:

@@ -19,8 +19,8 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.checkpoint import STATE_FILE
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import run_job
-from pausefl.federated.runnable import trains_alike
-from pausefl.reproduction.another_reward import under_another_reward
+from pausefl.federated.runnable import can_reuse_training
+from pausefl.reproduction.reused_training import with_reused_training
 from pausefl.runs.collected import read_run
 from pausefl.runs.run import RUN_FILES as FILES
 from pausefl.selectors import SELECTORS
@@ -63,7 +63,7 @@ class Runs:
         out = self.folder / f"retimed-{len(list(self.folder.iterdir()))}"
         out.mkdir()
         (out / STATE_FILE).touch()
-        done = under_another_reward(job, self.digits, self.share(scenario, job.seed), trained, out)
+        done = with_reused_training(job, self.digits, self.share(scenario, job.seed), trained, out)
         assert [(out / name).exists() for name in FILES] == [done] * 3
         assert (out / STATE_FILE).exists() != done
         return out
@@ -186,11 +186,11 @@ def test_a_job_that_its_horizon_ends_earlier_has_the_first_rounds(
 def test_scenarios_that_train_alike_differ_in_the_reward_alone_and_end_no_later(
     r1: Scenario, r2: Scenario
 ) -> None:
-    assert trains_alike(r2, r1)
-    assert not trains_alike(r2, changed(r1, training={"n_epochs": 2}))
+    assert can_reuse_training(r2, r1)
+    assert not can_reuse_training(r2, changed(r1, training={"n_epochs": 2}))
     (soon, soon_r1), (late, _) = (
         [changed(one, training={"time_horizon_s": horizon}) for one in (r2, r1)] for horizon in (3.0, 4.0)
     )
-    assert trains_alike(soon, soon_r1)
-    assert not trains_alike(late, soon_r1)  # ends before
-    assert not trains_alike(soon_r1, soon)  # its rounds last longer
+    assert can_reuse_training(soon, soon_r1)
+    assert not can_reuse_training(late, soon_r1)  # ends before
+    assert not can_reuse_training(soon_r1, soon)  # its rounds last longer

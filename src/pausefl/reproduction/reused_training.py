@@ -30,7 +30,7 @@ from pausefl.training.sizes import model_layout
 _SELECTED, _TRAINED = ["selection", "leakage_max", "leakage_mean"], ["train_loss", "accuracy", "loss"]
 
 
-def under_another_reward(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
+def with_reused_training(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
     """Write the files of a job to ``out``, with loss and accuracy of the finished run in ``trained``.
 
     Returns False, and writes nothing, if the job has to train: it ends earlier than the run, which was not
