@@ -27,7 +27,7 @@ COMPILE = f"""
 import {", ".join(".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in COMPILED)}
 import numpy, numba, pathlib
 pausefl.selectors.ward_linkage.ward(1 - numpy.eye(3))
-print(numba.config.CACHE_DIR, len([*pathlib.Path(numba.config.CACHE_DIR).rglob("ward.ward-*.nbi")]))
+print(numba.config.CACHE_DIR, len([*pathlib.Path(numba.config.CACHE_DIR).rglob("ward_linkage.ward-*.nbi")]))
 """
 COMMAND = "from pausefl.command import main; main()"
 

@@ -107,7 +107,7 @@ R2 = {"name": "r2", "alpha": 100, "beta": 2, "gamma": 5, "overlap_penalty": 0, "
 WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"network.n_selectd": 3}, ("'network.n_selectd'", "'n_selected'")),
     ({"network.n_selected": 13}, ("network.n_selected = 13", "network.n_users = 12")),
-    ({"network.n_users": "12"}, ("network.n_users = '12'", "YAML")),
+    ({"network.n_users": "12"}, ("network.n_users = '12'", "integer")),
     ({"network.latency_floor": 0.3}, ("latency_floor", "fast_latency_max")),
     ({"privacy.epsilon_total": math.inf}, ("epsilon_total = inf", "privacy: null")),
     ({"privacy.sampler": "secur"}, ("privacy.sampler = 'secur'", "'secure'")),
