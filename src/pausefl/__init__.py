@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         scenario_names,
     )
     from pausefl.picker import Picker
-    from pausefl.privacy.schedule import GeometricSchedule, Schedule, UniformSchedule
+    from pausefl.privacy.schedule import ConstantSchedule, GeometricSchedule, Schedule, UniformSchedule
     from pausefl.selectors import selector_names
     from pausefl.selectors.base import Selector
     from pausefl.settings.scenario import Scenario
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "ConstantSchedule",
     "Feedback",
     "GeometricSchedule",
     "History",
@@ -63,6 +64,7 @@ __all__ = [
 
 #: Where the names are that are not of `pausefl.library`.
 _ELSEWHERE = {
+    "ConstantSchedule": "privacy.schedule",
     "Feedback": "bandit.history",
     "GeometricSchedule": "privacy.schedule",
     "History": "bandit.history",

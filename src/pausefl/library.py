@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,9 +41,6 @@ from pausefl.selectors.making import class_of, name_of
 from pausefl.settings import RawData, Scenario
 from pausefl.settings.dotted_keys import with_values
 from pausefl.training.settings import MOST_ROUNDS
-
-if TYPE_CHECKING:
-    pass
 
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]

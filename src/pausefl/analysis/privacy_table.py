@@ -124,7 +124,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], accountant: str 
         str(table["pld_of"].iloc[0]),
         f"10{raised(round(math.log10(table['delta'].iloc[0])))}",
     )
-    in_parts = protected != "update"
+    in_parts, pure = protected != "update", accountant == "pure"
     records = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
@@ -135,6 +135,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], accountant: str 
             "ε per update": number(highest["epsilon_update"], ",.0f"),
             f"ε per update by zCDP, δ = {delta}": number(highest["epsilon_update_zcdp"], ",.0f"),
         }
+        if not pure:  # whose ledgers have no sums to compose
+            of_update = {"ε per update": of_update["ε per update"]}
         cells = {
             "Selector": labels[str(selector)],
             "Participations": f"{highest['participations']:.0f}",
@@ -151,23 +153,24 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], accountant: str 
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
         + (
             " the sum of the budgets (pure), which holds whoever is selected and when."
-            if accountant == "pure"
+            if pure
             else f" what the accountant `{accountant}` says of the participations."
         )
         + f" ε at δ = {delta} composes privacy-loss distributions"
         + (" of the Laplace noise on one coordinate" if in_parts else " of the worst pure mechanisms")
-        + ("; by zCDP it adds ε²/2 up over participations and coordinates" if in_parts else "")
-        + f". It is **not a filter**. {_holds_for(table['selector'].unique(), labels)}"
+        + ("; by zCDP it adds ε²/2 up over participations and coordinates" if in_parts and pure else "")
+        + f". It is **not a filter**. {_holds_for(table['selector'].unique(), labels, pure)}"
         " Unprotected values were released as they are, outside any ε."
     )
     return markdown.of_records(records, note)
 
 
-def _holds_for(selectors: Iterable[str], labels: Mapping[str, str]) -> str:
+def _holds_for(selectors: Iterable[str], labels: Mapping[str, str], pure: bool) -> str:
     """For which selectors the epsilons at a delta hold, in words."""
     fixed, adaptive = (", ".join(labels[name] for name in names) for names in by_what_they_select(selectors))
     words = "It holds where participations do not depend on released values"
     words += f": for {fixed}." if fixed else ", which is so for no selector here."
     if adaptive:
-        words += f" Only the sums hold for {adaptive}."
+        holds = "Only the sums hold" if pure else "Only the total budget is guaranteed"
+        words += f" {holds} for {adaptive}."
     return words

@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pausefl.errors import ConfigError
 from pausefl.plugins import OwnPartError, Plugins, naming
 from pausefl.privacy import zcdp
 from pausefl.privacy.mechanisms import Mechanism
-from pausefl.privacy.schedule import CHECKED, Schedule
+from pausefl.privacy.schedule import CHECKED, NUMBER, Schedule
 
 Floats = NDArray[np.float64]
 
@@ -148,6 +149,8 @@ class ZcdpAccountant(Accountant):
     delta: float
 
     def __post_init__(self) -> None:
+        if not isinstance(self.delta, NUMBER):
+            raise ConfigError(f"delta = {self.delta!r} must be a number above 0 and below 1")
         self.budget(1.0)  # which refuses another delta
 
     def cost(self, epsilon: Floats) -> Floats:
@@ -194,7 +197,17 @@ class Account(Schedule):
         return self.accountant.epsilon(self.accountant.total(self.schedule, participations))
 
 
-def check_prices(accountant: Accountant, schedule: Schedule) -> None:
+def unaffordable(accountant: Accountant, schedule: Schedule) -> str:
+    """What is wrong if nobody can pay for a first participation; empty if everybody can."""
+    first, total = float(schedule.epsilon(np.array([1]))[0]), schedule.epsilon_total
+    if float(accountant.cost(np.array([first]))[0]) <= accountant.budget(total) * (1 + _ROUNDING):
+        return ""
+    return (
+        f"a first participation of epsilon = {first:.4g} costs more than epsilon_total = {total:g} pays for"
+    )
+
+
+def check_prices(accountant: Accountant, schedule: Schedule, loss_share: float = 0.0) -> None:
     """Raise `OwnPartError` if a user's own accountant cannot be a filter of a schedule's budgets.
 
     So for the first `CHECKED` participations; of the package's own accountants, tests show it.
@@ -215,6 +228,9 @@ def check_prices(accountant: Accountant, schedule: Schedule) -> None:
         raise OwnPartError(f"makes a total price of {limit:g} of epsilon_total = {total:g}", name)
     if epsilons.shape != steps.shape or not (epsilons[0] == 0 and (np.diff(epsilons) >= 0).all()):
         raise OwnPartError("needs an epsilon of each total price, 0 at 0, that never falls", name)
+    parts = np.asarray(accountant.cost(loss_share * budgets)) + accountant.cost((1 - loss_share) * budgets)
+    if loss_share and not (parts <= prices * (1 + _ROUNDING)).all():
+        raise OwnPartError("must not ask more for two parts of a budget than for the whole", name)
     if not epsilons[-1] <= total * (1 + _ROUNDING):
         raise OwnPartError(
             f"makes epsilon = {epsilons[-1]:g} of the price of epsilon_total = {total:g}", name

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.errors import PrivacyError
-from pausefl.privacy.accountants import Accountant, PureAccountant, check_prices
+from pausefl.errors import ConfigError, PrivacyError
+from pausefl.privacy.accountants import Accountant, PureAccountant, check_prices, unaffordable
 from pausefl.privacy.mechanisms import Mechanism
 from pausefl.privacy.schedule import Schedule, check_sums
 
@@ -59,7 +59,9 @@ class Ledger:
     def __post_init__(self) -> None:
         if self.schedule is not None:
             check_sums(self.schedule)
-            check_prices(self.accountant, self.schedule)
+            check_prices(self.accountant, self.schedule, self.loss_share)
+            if problem := unaffordable(self.accountant, self.schedule):
+                raise ConfigError(f"schedule: {problem}, so nobody could ever be selected")
             self._budget = self.accountant.budget(self.schedule.epsilon_total)
         self.restore(np.zeros(self.n_users, np.int64))
 

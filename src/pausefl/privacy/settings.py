@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import model_validator
 
 from pausefl.plugins import Plugins, build, check_choices
-from pausefl.privacy.accountants import ACCOUNTANTS, Account, Accountant
+from pausefl.privacy.accountants import ACCOUNTANTS, Account, Accountant, unaffordable
 from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
 from pausefl.privacy.samplers import SAMPLERS, Sampler
 from pausefl.privacy.schedule import SCHEDULES, Schedule
@@ -106,6 +106,12 @@ class PrivacySettings(Settings):
     def make_mechanism(self) -> Mechanism:
         """The mechanism."""
         return build(MECHANISMS[self.mechanism], vars(self))
+
+    @model_validator(mode="after")
+    def _pays_for_a_participation(self) -> Self:
+        if problem := unaffordable(self.make_accountant(), self.make_schedule()):
+            raise ValueError(f"schedule = '{self.schedule}': {problem}, so nobody could ever be selected")
+        return self
 
     def make_schedule(self) -> Schedule:
         """The schedule."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pausefl
@@ -28,6 +28,7 @@ from pausefl.privacy import (
     VectorMechanism,
     ZcdpAccountant,
 )
+from pausefl.privacy.accountants import Accountant, PureAccountant, unaffordable
 
 DELTA = 1e-5
 ZCDP = ZcdpAccountant(DELTA)
@@ -59,7 +60,8 @@ SCHEDULES = st.one_of(
 def test_by_zcdp_the_longest_run_of_budgets_within_the_total_is_admitted(
     schedule: Schedule, delta: float
 ) -> None:
-    account = Ledger(2, 0, 0, schedule, accountant=ZcdpAccountant(delta))
+    assume(not unaffordable(accountant := ZcdpAccountant(delta), schedule))
+    account = Ledger(2, 0, 0, schedule, accountant=accountant)
     budgets = spend_all(account)
     np.testing.assert_allclose(budgets, schedule.epsilon(np.arange(1, len(budgets) + 1)))
     assert account.spent() == pytest.approx([by_hand(budgets, delta), 0], rel=1e-9)
@@ -75,6 +77,7 @@ def test_by_zcdp_the_longest_run_of_budgets_within_the_total_is_admitted(
 
 @given(SCHEDULES)
 def test_by_sums_too(schedule: Schedule) -> None:
+    assume(not unaffordable(PureAccountant(), schedule))
     account = Ledger(2, 0, 0, schedule)
     budgets = spend_all(account)
     assert account.spent() == pytest.approx([sum(budgets), 0], rel=1e-9)
@@ -85,6 +88,17 @@ def test_by_sums_too(schedule: Schedule) -> None:
         or following < 1e-30
         or (sum(budgets) + following > schedule.epsilon_total * (1 - 1e-9))
     )
+
+
+@pytest.mark.parametrize(
+    ("schedule", "accountant"),
+    [(GeometricSchedule(40.0, 0.3), ZCDP), (ConstantSchedule(10.0, 11.0), PureAccountant())],
+)
+def test_a_budget_that_pays_for_no_participation_is_refused(
+    schedule: Schedule, accountant: Accountant
+) -> None:
+    with pytest.raises(ConfigError, match="a first participation of epsilon = .* costs more than"):
+        Ledger(1, 0, 0, schedule, accountant=accountant)
 
 
 def test_many_small_budgets_cost_less_than_their_sum_and_a_large_one_more() -> None:

@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pausefl.analysis import markdown
+from pausefl.analysis import formats, markdown
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.load import Headline
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+
+#: Fewer seeds than these are said.
+FEW = 5
 
 #: What the two readings are called in text.
 SETTINGS = {AS_WRITTEN: "the paper's settings", AS_RUN: "the authors' settings"}
@@ -68,24 +71,29 @@ def sentences(rows: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def in_words(one: Comparison) -> str:
-    """The gap of a comparison with its interval: ``39 % less (31 to 46 %)``, ``2.1 points lower, one seed``.
+    """The gap of a comparison and what it rests on: ``39 % less (31 to 46 %)``.
 
-    A gap whose interval has no difference in it is *not decided*.
+    Of a bound, why it is one. Where the interval has no difference in it, only its ends; where the correction
+    for the number of comparisons takes the decision away, that.
     """
     if math.isnan(one.gap):
         return "not reached"
     even = 1 if one.unit == RATIO else 0
-    gap = size(one.gap, one.unit)
     if one.bound:
-        gap = f"at {'least' if (one.bound == 'at most') == (one.gap < even) else 'most'} {gap}"
+        least = (one.bound == "at most") == (one.gap < even)
+        why = f" ({one.note})" if one.note else ""
+        return f"at {'least' if least else 'most'} {size(one.gap, one.unit)}{why}"
     if one.low < even < one.high:
-        return f"{gap}, not decided"
-    if len(one.seeds) == 1:
-        return f"{gap}, one seed"
-    if math.isnan(one.low):
-        return gap
-    nearest, furthest = sorted((one.low, one.high), key=lambda end: abs(end - even))
-    return f"{gap} ({_amount(nearest, one.unit).partition(' ')[0]} to {_amount(furthest, one.unit)})"
+        return f"no clear difference ({size(one.low, one.unit)} to {size(one.high, one.unit)})"
+    rests = []
+    if not math.isnan(one.low):
+        nearest, furthest = sorted((one.low, one.high), key=lambda end: abs(end - even))
+        rests.append(f"{_amount(nearest, one.unit).partition(' ')[0]} to {_amount(furthest, one.unit)}")
+    if 0 < len(one.seeds) < FEW:
+        rests.append("one seed" if len(one.seeds) == 1 else f"{formats.in_words(len(one.seeds))} seeds")
+    if one.alone:
+        rests.append("not decided once corrected for the number of comparisons")
+    return size(one.gap, one.unit) + (f" ({'; '.join(rests)})" if rests else "")
 
 
 def size(gap: float, unit: str) -> str:
@@ -96,4 +104,6 @@ def size(gap: float, unit: str) -> str:
 
 def _amount(gap: float, unit: str) -> str:
     """How far a gap is from none: of a ratio in per cent, of a difference in its unit."""
-    return f"{abs(100 * (gap - 1)):.0f} %" if unit == RATIO else f"{abs(gap):.1f} {unit}"
+    amount = abs(100 * (gap - 1)) if unit == RATIO else abs(gap)
+    digits = (0 if unit == RATIO else 1) + (0 < amount < 0.05) + (unit == RATIO and 0.05 <= amount < 0.5)
+    return f"{amount:.{digits}f} {'%' if unit == RATIO else unit}"

@@ -106,7 +106,7 @@ class Study(Settings):
         """Raise `ConfigError` if a selector cannot run."""
 
     def seconds(self, rates: Mapping[str, Any]) -> float:
-        """Time of its computation by the rates of ``workflow/rates.json``; NaN if it is not known."""
+        """Time of its computation by the rates of ``targets/rates.json``; NaN if it is not known."""
         return math.nan
 
 
