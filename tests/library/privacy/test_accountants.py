@@ -28,7 +28,7 @@ from pausefl.privacy import (
     VectorMechanism,
     ZcdpAccountant,
 )
-from pausefl.privacy.accountants import Accountant, PureAccountant, unaffordable
+from pausefl.privacy.accountants import unaffordable
 
 DELTA = 1e-5
 ZCDP = ZcdpAccountant(DELTA)
@@ -97,7 +97,7 @@ def test_by_sums_too(schedule: Schedule) -> None:
 def test_a_budget_that_pays_for_no_participation_is_refused(
     schedule: Schedule, accountant: Accountant
 ) -> None:
-    with pytest.raises(ConfigError, match="a first participation of epsilon = .* costs more than"):
+    with pytest.raises(ConfigError, match=r"a first participation of epsilon = .* costs more than"):
         Ledger(1, 0, 0, schedule, accountant=accountant)
 
 
