@@ -103,9 +103,11 @@ class OneOf:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        plain: dict[str, Any] = {"type": "string", "enum": list(self.names)}
+        # Users' own parts, MODULE:NAME, are known once they were used, and are no part of a reference.
+        shipped = [name for name in self.names if ":" not in name]
+        plain: dict[str, Any] = {"type": "string", "enum": shipped}
         if isinstance(self.names, Mapping):
-            meanings = self.names.values()
+            meanings = [self.names[name] for name in shipped]
             about = [one if isinstance(one, str) else _about(one) for one in meanings]
             plain |= {"enumDescriptions": about} if any(about) else {}
         return plain
