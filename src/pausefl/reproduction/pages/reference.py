@@ -151,7 +151,7 @@ _WITH_OWN = (
 
 def _with_own(schema: dict[str, Any]) -> dict[str, Any]:
     """A mapping of a schema, in which a name of a class may also be a part of the user's own."""
-    if schema.get("enum") in [[*plugins] for plugins in _WITH_OWN]:
+    if schema.get("enum") in [[name for name in plugins if ":" not in name] for plugins in _WITH_OWN]:
         names = {key: schema.pop(key) for key in ("enum", "enumDescriptions") if key in schema}
         schema["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
     return schema
