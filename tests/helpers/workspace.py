@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -234,10 +235,15 @@ def make_finished(folder: Path) -> Checkout:
 
 
 def counted(output: str) -> dict[str, int]:
-    """Number of jobs by rule in what a dry run prints, without the targets that only collect."""
+    """Number of jobs by rule in what a dry run prints, without the targets that only collect.
+
+    Figures of all scenarios are one: each has its rule.
+    """
     if "Job stats" not in output:
         assert "Nothing to be done" in output, output
         return {}
     table = output.split("Job stats:", 1)[1].split("\ntotal ", 1)[0]
-    found = {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)", table, re.M)}
+    found = Counter[str]()
+    for rule, n in re.findall(r"^(figures(?=_)|\w+)\w* +(\d+)", table, re.M):
+        found[rule] += int(n)
     return {rule: n for rule, n in found.items() if rule in STEPS}

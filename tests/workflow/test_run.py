@@ -57,7 +57,7 @@ def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
 
 
 #: What is made from collected runs.
-SHOWN = {"figures": 5, "tables": 1, "report": 1}
+SHOWN = {"figures": 1, "tables": 1, "report": 1}
 
 
 def test_an_edit_reruns_what_depends_on_it(copy: Checkout) -> None:

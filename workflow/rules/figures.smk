@@ -21,19 +21,26 @@ rule tables:
         "../scripts/tables.py"
 
 
-rule figures:
-    """a figure of a scenario, with a JSON file that says what it was made from"""
-    input:
-        lambda w: collected(W.figures[w.figure].scenario),
-    output:
-        multiext("results/figures/{figure}", ".pdf", ".json"),
-        png=report("results/figures/{figure}.png", caption="../report/caption.rst", category="Figures"),
-    log:
-        "results/logs/figures/{figure}.log",
-    params:
-        shown=lambda w: runs_shown(W.figures[w.figure].scenario),
-        asked=lambda w: W.figures[w.figure].asked.model_dump(),
-        title=W.config.titles,
-        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure].asked.kind].code),
-    script:
-        "../scripts/figures.py"
+# One step draws all figures of a scenario, since a figure takes less time than what it imports.
+for name, figures in W.figures_by_scenario.items():
+
+    rule:
+        name:
+            f"figures_{name}"
+        input:
+            collected(name),
+        output:
+            expand("results/figures/{figure}.{suffix}", figure=figures, suffix=["pdf", "json"]),
+            png=[
+                report(f"results/figures/{figure}.png", caption="../report/caption.rst", category="Figures")
+                for figure in figures
+            ],
+        log:
+            f"results/logs/figures/{name}.log",
+        params:
+            shown=runs_shown(name),
+            asked=[one.model_dump() for one in figures.values()],
+            title=W.config.titles,
+            code=code_of("figures", *(FIGURES[one.kind].code for one in figures.values())),
+        script:
+            "../scripts/figures.py"

@@ -1,4 +1,4 @@
-"""Plot a figure of a scenario, and write beside it what it was made from."""
+"""Plot the figures of a scenario, and write beside each what it was made from."""
 
 from pausefl.reproduction.targets.step import logged
 
@@ -14,11 +14,12 @@ from pausefl.settings import Scenario
 
 shown = snakemake.params.shown
 with logged(snakemake.log[0]):
-    asked = FigureSettings.model_validate(snakemake.params.asked)
     scenario = Scenario.read(shown["scenario"], "scenario")
     runs = read_collected(Path(snakemake.input[0]).parent, shown["runs"])
-    notes = notes_of(scenario, runs.values())
-    plotted = plot(asked, rounds_of(runs.values()), scenario, notes.shown, snakemake.params.title, of_authors)
-    about = {"kind": asked.kind, "scenario": shown["scenario"], "notes": notes.all()}
-    about |= origin(runs, shown["folder"])
-    save(plotted.figure, Path(snakemake.output.png).with_suffix(""), about, plotted.numbers)
+    notes, rounds = notes_of(scenario, runs.values()), rounds_of(runs.values())
+    about = {"scenario": shown["scenario"], "notes": notes.all()} | origin(runs, shown["folder"])
+    for settings, picture in zip(snakemake.params.asked, snakemake.output.png, strict=True):
+        asked = FigureSettings.model_validate(settings)
+        plotted = plot(asked, rounds, scenario, notes.shown, snakemake.params.title, of_authors)
+        about_figure = {"kind": asked.kind} | about
+        save(plotted.figure, Path(picture).with_suffix(""), about_figure, plotted.numbers)

@@ -62,6 +62,7 @@ def check_names(project: Project) -> None:
     scenarios = project.scenarios.items()
     names = [
         *((name, "a scenario") for name, _ in scenarios),
+        *((f"figures_{name}", f"the rule of the figures of scenario '{name}'") for name, _ in scenarios),
         *((name, "a study") for name in project.studies),
         *((figure, f"a figure of scenario '{name}'") for name, one in scenarios for figure in one.figures),
         *((f"{name}_{kind}", f"a figure of scenario '{name}'") for name, _ in scenarios for kind in FIGURES),

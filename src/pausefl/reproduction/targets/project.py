@@ -125,6 +125,14 @@ class Project:
                 found |= {figure: ScenarioFigure(name, shown) for figure, shown in own.items()}
         return found
 
+    @cached_property
+    def figures_by_scenario(self) -> dict[str, dict[str, FigureSettings]]:
+        """What each figure asks for, by scenario and name; without scenarios that have no figure."""
+        found: dict[str, dict[str, FigureSettings]] = {}
+        for figure, (scenario, asked) in self.figures.items():
+            found.setdefault(scenario, {})[figure] = asked
+        return found
+
     def tables(self, scenario: str) -> list[str]:
         """Kinds of tables of a scenario."""
         kinds = kinds_of(self.scenarios[scenario], self.selectors(scenario), TABLES)
