@@ -6,7 +6,6 @@ for every selector of a seed: whoever takes part, all users' are sampled.
 
 from __future__ import annotations
 
-import csv
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.bandit.trace_files import csv_rows
 from pausefl.errors import ConfigError, DataError
-from pausefl.files import path_of
 from pausefl.plugins import Plugins
 from pausefl.streams import Streams
 
@@ -223,7 +222,7 @@ class Trace(LatencyLaw):
     about = "measured: a CSV file `latency_file` with the columns user, round, seconds"
 
     def __init__(self, n_users: int, latency_floor: float, latency_file: str) -> None:
-        rows = _rows(latency_file, ("user", "round", "seconds"))
+        rows = csv_rows(latency_file, ("user", "round", "seconds"), "network.latency_file")
         n_rounds = len(rows) // n_users
         self.seconds = np.full((n_rounds, n_users), np.nan)
         for user, round, seconds in rows:
@@ -262,7 +261,7 @@ class Measured(_Normal):
     about = "normal around measured means: a CSV file `latency_file` with the columns user, mean, std"
 
     def __init__(self, n_users: int, latency_floor: float, latency_file: str) -> None:
-        rows = sorted(_rows(latency_file, ("user", "mean", "std")))
+        rows = sorted(csv_rows(latency_file, ("user", "mean", "std"), "network.latency_file"))
         if [row[0] for row in rows] != list(range(n_users)):
             raise DataError(f"{latency_file} must have one row for each user from 0 to {n_users - 1}")
         if wrong := [row for row in rows if row[1] <= 0 or row[2] <= 0]:
@@ -277,20 +276,6 @@ class Measured(_Normal):
     def std(self) -> Floats:
         """Those of the file."""
         return np.asarray(self._std)
-
-
-def _rows(file: str, columns: tuple[str, ...]) -> list[tuple[float, ...]]:
-    """The rows of a CSV file with some columns of numbers; `DataError` if it has none such."""
-    try:
-        with path_of(file).open(encoding="utf-8-sig", newline="") as lines:
-            rows = [tuple(float(row[name]) for name in columns) for row in csv.DictReader(lines)]
-    except OSError as error:
-        raise DataError(f"network.latency_file = '{file}' cannot be read ({error.strerror})") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{file} must have the columns {', '.join(columns)} with numbers ({error})") from None
-    if any(not math.isfinite(value) for row in rows for value in row):
-        raise DataError(f"{file} has a value that is not finite")
-    return rows
 
 
 #: In the order of the reference of settings.

@@ -6,6 +6,7 @@ same for every selector of a seed.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,6 +14,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.bandit.trace_files import csv_rows
+from pausefl.errors import DataError
 from pausefl.plugins import Plugins
 from pausefl.streams import Streams
 
@@ -32,6 +35,14 @@ class _Law(ABC):
 
 class Availability(_Law):
     """Which users can be asked."""
+
+    def at(self, streams: Streams, round: int, elapsed_s: float) -> Bools:
+        """Whether each user (K,) can be asked in a round that starts at a simulated time; `sample` by default."""
+        return self.sample(streams, round)
+
+    def wait(self, elapsed_s: float, users: Bools) -> float:
+        """Simulated seconds until one of ``users``, a mask (K,), can be asked; 0 if time changes nothing."""
+        return 0.0
 
 
 class Failures(_Law):
@@ -81,6 +92,51 @@ class Daily(Availability):
         return np.asarray((round / self.day_rounds - begin) % 1.0 < self.availability_share)
 
 
+class Recorded(Availability):
+    """Users as in a trace, a CSV file with the columns ``user``, ``from_s`` and ``to_s``.
+
+    A user can be asked from ``from_s`` up to, and not including, ``to_s``, both in simulated seconds; one
+    without rows, never. After the last ``to_s`` the trace starts again. Rounds that find nobody with budget
+    wait until somebody can be asked.
+    """
+
+    about = "as in a trace: a CSV file `availability_file` with the columns user, from_s, to_s"
+
+    def __init__(self, n_users: int, availability_file: str) -> None:
+        rows = csv_rows(availability_file, ("user", "from_s", "to_s"), "network.availability_file")
+        for user, begin, end in rows:
+            if not 0 <= user < n_users or user != int(user):
+                raise DataError(f"{availability_file}: there is no user {user:g} among {n_users} users")
+            if not 0 <= begin < end:
+                raise DataError(
+                    f"{availability_file}: user {user:g} cannot be there from {begin:g} s to {end:g} s"
+                )
+        if not rows:
+            raise DataError(f"{availability_file} has no rows, so nobody would ever be there")
+        self.n_users = n_users
+        users, self.begin, self.end = np.array(rows).T
+        self.users, self.period = users.astype(np.int64), float(self.end.max())
+
+    def sample(self, streams: Streams, round: int) -> Bools:
+        """Those who are there at the start; `at` knows the time."""
+        return self.at(streams, round, 0.0)
+
+    def at(self, streams: Streams, round: int, elapsed_s: float) -> Bools:
+        """Those who are there at a time."""
+        now = math.fmod(elapsed_s, self.period)
+        there = np.zeros(self.n_users, np.bool_)
+        there[self.users[(self.begin <= now) & (now < self.end)]] = True
+        return there
+
+    def wait(self, elapsed_s: float, users: Bools) -> float:
+        """See `Availability.wait`; 0 if none of the users is ever there."""
+        now, mine = math.fmod(elapsed_s, self.period), users[self.users]
+        begin, end = self.begin[mine], self.end[mine]
+        if not len(begin) or ((begin <= now) & (now < end)).any():
+            return 0.0
+        return float(np.where(begin > now, begin - now, begin - now + self.period).min())
+
+
 @dataclass
 class Never(Failures):
     """Nobody, ever."""
@@ -112,6 +168,6 @@ class AtARate(Failures):
 AVAILABILITIES = Plugins(
     "availability",
     Availability,  # type: ignore[type-abstract]
-    {"always": Always, "random": AtRandom, "daily": Daily},
+    {"always": Always, "random": AtRandom, "daily": Daily, "trace": Recorded},
 )
 FAILURES = Plugins("law of failures", Failures, {"never": Never, "random": AtARate})  # type: ignore[type-abstract]

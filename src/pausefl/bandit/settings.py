@@ -48,10 +48,12 @@ class NetworkSettings(Settings):
     """Longest a round may take, in seconds (BSFL's tau_max, eq. 2); null for no limit. So long the server
     waits for users who do not answer."""
     availability: Annotated[str, OneOf(AVAILABILITIES)] = "always"
-    """Who can be asked in a round. If fewer than `n_selected` are there, all of them take part."""
+    """Who can be asked in a round. If fewer than are to be asked are there, all of them take part."""
     availability_share: Annotated[float, Real(gt=0, le=1)] | None = None
     """Share of the rounds in which a user is there (availability `random` and `daily`, where it is rounded
     for each user to whole rounds of a day)."""
+    availability_file: Text | None = None
+    """CSV file of who can be asked when, from the working folder (availability `trace`)."""
     day_rounds: Annotated[int, Whole(ge=2, le=10**7)] | None = None
     """Rounds of a day (availability `daily`)."""
     failures: Annotated[str, OneOf(FAILURES)] = "never"

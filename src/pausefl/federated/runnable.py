@@ -79,7 +79,7 @@ def _check_selector(scenario: Scenario, selector: str) -> None:
             f"scenario '{scenario.name}': selector '{selector}' asks users for losses that no budget pays"
             " for; it runs without privacy (privacy: null)"
         )
-    n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
+    n_users, n_selected = scenario.network.n_users, scenario.n_asked
     logarithm = math.lgamma(n_users + 1) - math.lgamma(n_selected + 1) - math.lgamma(n_users - n_selected + 1)
     if facts.most_selections is not None and logarithm > math.log(facts.most_selections) + 1e-9:
         raise ConfigError(

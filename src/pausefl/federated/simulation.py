@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -175,6 +176,7 @@ class Simulation:
         self.latency = scenario.network.make_latency()
         self.availability = scenario.network.make_availability()
         self.failures = scenario.network.make_failures()
+        self.timeout = scenario.network.round_latency_max or np.inf
         self.reward = scenario.reward.make()
         self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
@@ -257,13 +259,19 @@ class Simulation:
     def _round(self, t: int, n_rounds: int) -> dict[str, object]:
         """Run round t of at most ``n_rounds``; returns its row."""
         with self.watch.stage("selection"):
-            selection = self._select(t)
+            waited = self.availability.wait(self.elapsed, self.ledger.may_take_part())
+            selection = self._select(t, self.elapsed + waited)
             users, times = np.unique(selection, return_counts=True)
             epsilon = self.ledger.spend(users)
-        answered = ~self._drawn("failures", self.failures, t, np.bool_)[users]
-        latency = self._drawn("latency", self.latency, t, np.float64)[users]
+        answered = ~self._drawn("failures", self.failures.sample, t, np.bool_)[users]
+        latency = self._drawn("latency", self.latency.sample, t, np.float64)[users]
         latency = np.where(answered, latency, self.scenario.network.round_latency_max or np.nan)
-        outcome = self._outcome(users, latency)
+        rewarded = np.ones(len(users), np.bool_)
+        if self.scenario.selection.over_selection is not None:
+            latency = np.minimum(latency, self.timeout)  # nobody waits longer to see how long it takes
+            answered = rewarded = self._in_time(latency, answered)
+        duration = self._duration(latency, answered)
+        outcome = self._outcome(users[rewarded], latency[rewarded], duration, waited)
         trained: dict[str, float] = {}
         seen, losses = None, None
         if self.trainer is not None:
@@ -281,12 +289,14 @@ class Simulation:
         self.history.observe(feedback)
         return {"round": t, "selection": selection, **outcome, **trained}
 
-    def _select(self, t: int) -> Users:
-        """The selector's choice among the users who are there and have budget left; all if fewer than m.
+    def _select(self, t: int, starts: float) -> Users:
+        """The selector's choice among the users who are there and have budget left; all if they are too few.
 
-        Users without budget never take part, whatever the selector returns.
+        Users without budget never take part, whatever the selector returns. The round starts at a simulated
+        time.
         """
-        available: NDArray[np.bool_] = self._drawn("availability", self.availability, t, np.bool_)
+        at = partial(self.availability.at, elapsed_s=starts)
+        available: NDArray[np.bool_] = self._drawn("availability", at, t, np.bool_)
         may_take_part = self.ledger.may_take_part() & available
         self.history.available = may_take_part
         if np.count_nonzero(may_take_part) < self.history.n_selected:
@@ -296,11 +306,11 @@ class Simulation:
         chosen = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
         return chosen[may_take_part[chosen]]
 
-    def _drawn(self, key: str, law: Any, t: int, kind: type[np.generic]) -> NDArray[Any]:
+    def _drawn(self, key: str, draw: Callable[[Streams, int], Any], t: int, kind: type) -> NDArray[Any]:
         """What a law of ``network`` draws of each user (K,) in round t; `OwnPartError` if it cannot be so."""
         name, n_users = f"{key} '{getattr(self.scenario.network, key)}'", self.scenario.network.n_users
-        with naming(type(law), name, f"in round {t}"):
-            drawn: NDArray[Any] = np.asarray(law.sample(self.streams, t))
+        with naming(type(getattr(self, key)), name, f"in round {t}"):
+            drawn: NDArray[Any] = np.asarray(draw(self.streams, t))
         if drawn.shape != (n_users,) or drawn.dtype != kind:
             what, asked = f"shape {drawn.shape} and type {drawn.dtype}", np.dtype(kind).name
             raise OwnPartError(f"drew {what} in round {t}: one {asked} for each of {n_users} users", name)
@@ -309,6 +319,23 @@ class Simulation:
         if len(wrong := np.flatnonzero(~((drawn >= 0) & (drawn < np.inf)))):
             raise OwnPartError(f"drew {drawn[wrong[0]]} s for user {wrong[0]} in round {t}", name)
         return np.asarray(np.maximum(drawn, self.history.latency_floor))
+
+    def _in_time(self, latency: Floats, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of the users asked (n,) are among the first m to answer, before the timeout."""
+        m, in_time = self.scenario.network.n_selected, answered & (latency < self.timeout)
+        if np.count_nonzero(in_time) > m:
+            in_time &= latency <= np.sort(latency[in_time])[m - 1]
+        return in_time
+
+    def _duration(self, latency: Floats, answered: NDArray[np.bool_]) -> float:
+        """Seconds of a round, by latencies (n,) and by whose answers count.
+
+        Until the last of all users, or of the first m with `selection.over_selection`; at most the timeout.
+        """
+        over, m = self.scenario.selection.over_selection, self.scenario.network.n_selected
+        if over is not None and np.count_nonzero(answered) >= m:
+            latency = latency[answered]
+        return min(float(latency.max(initial=0.0)), self.timeout)
 
     def _weights(self, users: Users, times: Users) -> Floats:
         """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the times sampled."""
@@ -403,11 +430,13 @@ class Simulation:
                 self.diverged_round = t
         return {"accuracy": accuracy, "loss": loss}
 
-    def _outcome(self, users: Users, latency: Floats) -> dict[str, float]:
-        """Cost, leakage and reward of the round; no cost and no reward if nobody takes part."""
-        cost, reward = 0.0, np.nan
+    def _outcome(self, users: Users, latency: Floats, duration: float, waited: float) -> dict[str, float]:
+        """Cost, leakage and reward of the round, the latter of some users with their latencies (n,).
+
+        The cost is how long the round lasts, after a wait, and what overlaps add. No users have no reward.
+        """
+        delay, reward = 0.0, np.nan
         if len(users):
-            slowest = min(float(latency.max()), self.scenario.network.round_latency_max or np.inf)
             name, speed = f"reward '{self.scenario.reward.name}'", self.history.latency_floor / latency
             with naming(type(self.reward), name, f"in round {self.history.round}"):
                 delay = self.reward.delay(self.history, users)
@@ -416,7 +445,7 @@ class Simulation:
                 raise OwnPartError(
                     f"gave {reward} and a delay of {delay} s in round {self.history.round}", name
                 )
-            cost = slowest + delay
+        cost = waited + (duration + delay)
         self.elapsed += cost
         leakage = self.ledger.spent()
         return {
@@ -435,7 +464,7 @@ def first_history(scenario: Scenario, partition: Partition, streams: Streams) ->
     clusters = scenario.reward.make_clusters(network.n_users, streams)
     return History.empty(
         partition.sizes,
-        network.n_selected,
+        scenario.n_asked,
         network.latency_floor,
         partition.quality,
         clusters,

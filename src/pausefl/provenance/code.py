@@ -27,11 +27,12 @@ _SHOWN = frozenset({"look", "label", "color", "about", "caption", "origin"})
 
 
 def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:
-    """Hash of what a job depends on: the loop, what its scenario and selector name, a file of latencies."""
+    """Hash of what a job depends on: the loop, what its scenario and selector name, and traces."""
     source, selectors = SOURCES.find(scenario.data.source), [selector, *(["genie"] if genie else [])]
     parts = [*scenario.parts(selectors), source, *([source.in_folder] if source.in_folder else [])]
-    latencies = [path_of(file)] if (file := scenario.network.latency_file) else []
-    return code_hash("pausefl.federated.run_job", "pausefl.selectors.making", *latencies, parts=parts)
+    named = (scenario.network.latency_file, scenario.network.availability_file)
+    traces = [path_of(file) for file in named if file]
+    return code_hash("pausefl.federated.run_job", "pausefl.selectors.making", *traces, parts=parts)
 
 
 def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:

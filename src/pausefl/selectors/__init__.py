@@ -16,6 +16,7 @@ from pausefl.selectors.look import Look, own_look, spare_look
 from pausefl.selectors.pause import Bsfl, Genie, Pause
 from pausefl.selectors.sa_pause import Alsa, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.settings import unknown_argument
+from pausefl.selectors.sweep import Sweep
 from pausefl.selectors.timed import FedCs, Tifl
 
 __all__ = [
@@ -67,6 +68,7 @@ SELECTORS = _Selectors(
         "clustered_similarity": ClusteredBySimilarity,
         "cs_ucb": CsUcb,
         "cs_ucb_q": CsUcbQ,
+        "sweep": Sweep,
         "tifl": Tifl,
         "fedcs": FedCs,
         "power_of_choice": PowerOfChoice,

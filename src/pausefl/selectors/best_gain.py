@@ -58,7 +58,7 @@ class SaPauseBestGain(AnnealingSearch):
         shuffled, start = rng.permutation(n_users), rng.permutation(n_users)
         rank = np.empty(n_users, np.int64)
         rank[shuffled[np.argsort(objective.bound[shuffled], kind="stable")]] = np.arange(n_users)
-        gap = self.largest_gap(objective)
+        gap = self.scale(objective, self.largest_gap(objective), rng)
         return np.asarray(
             anneal(
                 objective.bound,

@@ -93,6 +93,7 @@ class Annealer(AnnealingSearch):
 
         n_users, m = len(objective.bound), objective.n_selected
         shuffled, start = rng.permutation(n_users), rng.permutation(n_users)
+        gap = self.scale(objective, self.largest_gap(objective, history, users), rng)
         lists = np.stack([objective.bound, *self.criteria(objective, history, users)])
         order = shuffled[np.argsort(lists[:, shuffled], axis=1, kind="stable")]
         return np.asarray(
@@ -105,7 +106,7 @@ class Annealer(AnnealingSearch):
                 objective.costs,
                 start[:m],
                 start[m:],
-                self.largest_gap(objective, history, users) / self.temperature_divisor,
+                max(gap, _OMEGA) / self.temperature_divisor,
                 self.n_iterations if n_iterations is None else n_iterations,
                 rng,
                 np.empty(0) if energies is None else energies,

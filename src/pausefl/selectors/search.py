@@ -26,6 +26,9 @@ from pausefl.selectors.base import Selector
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
+#: Selections drawn at random that tell the spread of rewards.
+_N_DRAWN = 100
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -176,6 +179,8 @@ class AnnealingSearch(Search):
         J.
     temperature_divisor
         kappa, which divides the temperature of every iteration (v2, Section V-D).
+    temperature_scale
+        None for the papers' C; ``spread`` for the range of the rewards of selections drawn at random.
     """
 
     def __init__(
@@ -185,7 +190,22 @@ class AnnealingSearch(Search):
         n_iterations: int,
         temperature_divisor: float,
         first_rounds: str = "maximise",
+        temperature_scale: str | None = None,
     ) -> None:
         super().__init__(reward, exploitation, first_rounds)
         self.n_iterations, self.temperature_divisor = n_iterations, temperature_divisor
+        self.temperature_scale = temperature_scale
         self.warm_up()
+
+    def scale(self, objective: Objective, bound: float, rng: np.random.Generator) -> float:
+        """Scale C of the temperature: the papers' ``bound`` on the difference of two rewards, or their spread.
+
+        The spread is the range of the rewards of selections drawn at random, 0 if none of them is finite
+        (deviation D89).
+        """
+        if self.temperature_scale is None:
+            return bound
+        n_users, m = len(objective.bound), objective.n_selected
+        drawn = np.array([objective.value(rng.permutation(n_users)[:m]) for _ in range(_N_DRAWN)])
+        finite = drawn[np.isfinite(drawn)]
+        return float(np.ptp(finite)) if len(finite) else 0.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pausefl.bandit.settings import NetworkSettings
 from pausefl.plugins import missing, no_key
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, NonNegative, Positive, Real, Whole
+from pausefl.schema.types import Count, Natural, NonNegative, Positive, Real, Whole
 
 Share = Annotated[float, Real(ge=0, le=1)]
 Percentile = Annotated[float, Real(gt=0, le=100)]
@@ -32,14 +33,28 @@ class SelectionSettings(Settings):
     forgetting: Annotated[float, Real(ge=0, lt=1)] = 0.0
     """Least share that a new latency has in the running means of a user's speed and latency. 0 for plain
     means, as in the papers; with 0.25 a user's last ten or so participations count."""
+    over_selection: Annotated[float, Real(ge=0, le=10)] | None = None
+    """Share o of users asked beyond m = `network.n_selected` (Bonawitz et al., MLSys 2019): ceil((1 + o) m)
+    are asked, and the round ends when m have answered, or at `network.round_latency_max`. Who answers later
+    took part, but the update is dropped. 0.3 in FedScale. null as in the papers: m are asked, and all answers
+    count, however late."""
+    lag: Natural = 1
+    """By how many participations a candidate may be ahead of who took part least (`sweep`); 0 lets everyone
+    take part once before anyone does again, as many as there are rounds set no bound."""
+    temperature_scale: Literal["spread"] | None = None
+    """Scale C of the annealing temperature. null: the papers' bound on the difference of two rewards.
+    `spread`: the range of the rewards of 100 selections drawn at random."""
     n_tiers: Count | None = None
-    """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have `network.n_selected`
-    users."""
+    """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have as many users as are asked
+    in a round."""
     deadline: Positive | None = None
     """Longest time that a selected user is expected to take, in seconds (`fedcs`)."""
     n_candidates: Count | None = None
-    """Users drawn at random that the selection of a round is made from (`fedcs` and `power_of_choice`); at
-    most `network.n_users`."""
+    """Users drawn at random that the selection of a round is made from (`power_of_choice` and `pow_d`, and
+    `fedcs` without `n_requested`); at most `network.n_users`."""
+    n_requested: Count | None = None
+    """Users asked for their resources in a round (`fedcs`); null for `n_candidates`, and without that for
+    as many as are to be asked to train."""
     queue_weight: Share = 0.1
     """Weight b of a user's virtual queue against its speed (`cs_ucb_q`). Public implementations of the
     comparison with BSFL have 0.5, that of its first author, and 1e-1 to 1e-6."""
@@ -68,9 +83,15 @@ class SelectionSettings(Settings):
     """Percentage points by which the pacer raises or lowers its percentile (`oort`)."""
 
 
+def asked_in_a_round(n_selected: int, over_selection: float | None) -> int:
+    """Users asked so that ``n_selected`` answer soon: ceil((1 + o) m), but for rounding errors."""
+    return math.ceil(round((1 + (over_selection or 0.0)) * n_selected, 9))
+
+
 #: Constants of one selector, and what they were before they became keys, as runs recorded without them had.
 CONSTANTS: dict[str, dict[str, float]] = {
     "cs_ucb_q": {"queue_weight": 0.5},
+    "sweep": {"lag": 1},
     "oort": {
         "utility_cutoff": 0.95,
         "utility_clip": 0.95,

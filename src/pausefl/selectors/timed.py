@@ -85,19 +85,22 @@ class FedCs(Selector):
     ----------
     deadline
         T_round in seconds.
-    n_candidates
-        The number n of users asked for their resources in a round: K x C in the paper.
+    n_requested
+        The number n of users asked for their resources in a round, K x C in the paper; None for m.
     """
 
     own_number = True
     look = Look("FedCS (deadline)", "#A678CC", "<", DOT, width=1.5, zorder=2.86, hollow=True)
 
-    def __init__(self, deadline: float, n_candidates: int) -> None:
-        self.deadline, self.n_candidates = deadline, n_candidates
+    def __init__(
+        self, deadline: float, n_candidates: int | None = None, n_requested: int | None = None
+    ) -> None:
+        self.deadline, self.n_requested = deadline, n_requested or n_candidates
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select users that meet the deadline."""
-        users = rng.permutation(history.candidates())[: self.n_candidates]
+        n_requested = self.n_requested or history.n_selected
+        users = rng.permutation(history.candidates())[:n_requested]
         latency = history.mean_latency[users]
         in_time = users[latency <= self.deadline]
         return np.sort(in_time if len(in_time) else users[[latency.argmin()]])

@@ -24,7 +24,7 @@ from pausefl.schema.base import Settings
 from pausefl.schema.types import Distinct, Name, OneOf, Text
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import lacking, make_selector
-from pausefl.selectors.settings import CONSTANTS, SelectionSettings
+from pausefl.selectors.settings import CONSTANTS, SelectionSettings, asked_in_a_round
 from pausefl.training.models import MODELS
 from pausefl.training.settings import ModelSettings, TrainingSettings
 
@@ -100,18 +100,27 @@ class Scenario(Settings):
 
     @model_validator(mode="after")
     def _enough_users_to_select_from(self) -> Self:
-        """``n_selected`` in each tier and among the candidates."""
-        network, n_tiers, n_candidates = self.network, self.selection.n_tiers, self.selection.n_candidates
-        if n_tiers is not None and network.n_users // n_tiers < network.n_selected:
+        """As many as are asked in each tier and among the candidates."""
+        n_users, n_tiers, n_candidates = (
+            self.network.n_users,
+            self.selection.n_tiers,
+            self.selection.n_candidates,
+        )
+        asked = f"network.n_selected = {self.network.n_selected}"
+        if self.selection.over_selection:
+            over = f"selection.over_selection = {self.selection.over_selection:g}"
+            asked = f"the {self.n_asked} users whom {over} asks"
+            if self.n_asked > n_users:
+                raise ValueError(f"{over} asks {self.n_asked} users in a round, more than the {n_users} there are")
+        if n_tiers is not None and n_users // n_tiers < self.n_asked:
             raise ValueError(
-                f"selection.n_tiers = {n_tiers} makes tiers of {network.n_users // n_tiers} users, fewer than"
-                f" network.n_selected = {network.n_selected}: at most"
-                f" {network.n_users // network.n_selected} tiers are possible"
+                f"selection.n_tiers = {n_tiers} makes tiers of {n_users // n_tiers} users, fewer than"
+                f" {asked}: at most {n_users // self.n_asked} tiers are possible"
             )
-        if n_candidates is not None and not network.n_selected <= n_candidates <= network.n_users:
+        if n_candidates is not None and not self.n_asked <= n_candidates <= n_users:
             raise ValueError(
-                f"selection.n_candidates = {n_candidates} must lie in {network.n_selected} .."
-                f" {network.n_users}, from network.n_selected to network.n_users"
+                f"selection.n_candidates = {n_candidates} must lie in {self.n_asked} .. {n_users}, from"
+                f" {asked} to network.n_users"
             )
         return self
 
@@ -133,6 +142,11 @@ class Scenario(Settings):
                 " (partition.min_size)"
             )
         return self
+
+    @property
+    def n_asked(self) -> int:
+        """Users asked in a round: `network.n_selected`, and more with `selection.over_selection`."""
+        return asked_in_a_round(self.network.n_selected, self.selection.over_selection)
 
     @property
     def protects(self) -> str:
