@@ -37,7 +37,7 @@ class Availability(_Law):
     """Which users can be asked."""
 
     def at(self, streams: Streams, round: int, elapsed_s: float) -> Bools:
-        """Whether each user (K,) can be asked in a round that starts at a simulated time; `sample` by default."""
+        """Whether each user (K,) can be asked in a round that starts at a simulated time, in s."""
         return self.sample(streams, round)
 
     def wait(self, elapsed_s: float, users: Bools) -> float:

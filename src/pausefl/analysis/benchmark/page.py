@@ -1,0 +1,179 @@
+"""The folder that a benchmark leaves: tables, pictures, and one page that shows them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pausefl.analysis import markdown
+from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
+from pausefl.analysis.benchmark.figures import plot_front, plot_ranks
+from pausefl.analysis.benchmark.suite import Cell, Suite
+from pausefl.analysis.benchmark.training import Failed
+from pausefl.analysis.figures.style import save, theme
+from pausefl.analysis.formats import number
+from pausefl.analysis.table_files import write_table
+from pausefl.files import write_text
+from pausefl.selectors import LABELS
+
+#: Mark of a selector without a rank.
+_MARK = "‡"
+
+_STYLE = """body{font:16px/1.5 system-ui,sans-serif;
+max-width:64rem;margin:2rem auto;padding:0 1rem;color:#222}
+table{border-collapse:collapse;font-size:.85rem;display:block;overflow-x:auto;margin:1rem 0}
+td,th{padding:.2rem .6rem;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
+td:first-child,th:first-child{text-align:left}img{max-width:100%}.failed{color:#a00}"""
+
+
+def write_page(
+    rows: pd.DataFrame,
+    suite: Suite,
+    reference: str,
+    folder: Path,
+    left_out: Mapping[Cell, str] | None = None,
+    failed: Sequence[Failed] = (),
+) -> list[Path]:
+    """Write tables (CSV, Markdown, LaTeX), pictures (PNG, PDF) and ``index.html``; their paths.
+
+    Parameters
+    ----------
+    rows
+        Of all runs, as `pausefl.analysis.benchmark.comparisons.row_of` makes them.
+    suite
+        What was compared.
+    reference
+        The selector that the others are compared with.
+    folder
+        Where the files go.
+    left_out
+        Cells that the reference cannot run in, and why.
+    failed
+        Jobs that failed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    table = compare(rows, suite, reference)
+    rows.to_csv(folder / "runs.csv", index=False)
+    table.to_csv(folder / "comparisons.csv", index=False)
+    texts = dict[str, str]()
+    for name, measured in measures_of(suite).items():
+        for labels in suite.labels:
+            mine = table[(table["measure"] == name) & (table["labels"] == labels)]
+            if len(mine):
+                text = to_markdown(mine, suite, measured, reference, unranked(rows))
+                write_table(mine, text, folder / f"{name}_{labels}")
+                texts[f"{measured.title}, {suite.labels[labels]}"] = text
+    pictures = _draw(rows, suite, reference, folder)
+    write_text(folder / "index.html", _html(suite, reference, rows, texts, pictures, left_out or {}, failed))
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def to_markdown(
+    table: pd.DataFrame, suite: Suite, measured: Measure, reference: str, marked: set[str]
+) -> str:
+    """A measure under one law of labels: a row a selector, a column a world; with a note.
+
+    Bold: better than the reference in this world after Holm's correction.
+    """
+    worlds = [world for world in suite.worlds if world in set(table["world"])]
+    records = []
+    for selector in dict.fromkeys(table["selector"]):
+        cells = table[table["selector"] == selector].set_index("world")
+        mark = f" {_MARK}" if selector in marked else ""
+        records.append(
+            {"Selector": LABELS[selector] + mark}
+            | {
+                suite.worlds[world].title: _cell(cells.loc[world], measured) if world in cells.index else "–"
+                for world in worlds
+            }
+        )
+    value = "the median over seeds, where one that misses the target is later than all others"
+    note = (
+        f"{measured.title}: {value if measured.column.startswith('seconds') else 'the mean over seeds'}. In"
+        f" brackets {'the ratio to' if measured.ratio else 'the difference from'} {LABELS[reference]} under"
+        f" the same seed, with its 95 % interval. **Bold**: better than {LABELS[reference]} with p < 0.05"
+        " after Holm's correction for the number of selectors."
+    )
+    if any(selector in marked for selector in table["selector"]):
+        note += f" {_MARK} has no rank: it knows true latencies, or its losses are noise."
+    return markdown.of_records(records, note)
+
+
+def _cell(row: pd.Series, measured: Measure) -> str:
+    """``**87.1** (+1.2, 0.3 to 2.1)``; how many seeds reached the target, if not all did."""
+    value = measured.factor * row["mean"]
+    shown = "late" if math.isinf(value) else number(value, f".{measured.digits}f")
+    if row["n_reached"] < row["n_seeds"]:
+        shown += f", {row['n_reached']} of {row['n_seeds']} seeds"
+    if row["verdict"] == "better":
+        shown = f"**{shown}**"
+    if math.isnan(row["gap"]):
+        return shown
+    form, factor = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
+    gap = number(factor * row["gap"], form)
+    if row["bound"]:
+        return f"{shown} ({row['bound']} {gap})"
+    return f"{shown} ({gap}, {number(factor * row['low'], form)} to {number(factor * row['high'], form)})"
+
+
+def _draw(rows: pd.DataFrame, suite: Suite, reference: str, folder: Path) -> dict[str, Path]:
+    """Write the pictures; their files by what they show."""
+    about = {"benchmark": suite.name, "reference": reference, "seeds": list(suite.seeds)}
+    found = dict[str, Path]()
+    with theme():
+        figures: dict[str, tuple[str, Any]] = {
+            "ranks": ("Mean ranks over worlds and laws of labels", plot_ranks(rows, suite, reference))
+        }
+        for labels, title in suite.labels.items():
+            words = f"Time against budget spent, {title}"
+            figures[f"front_{labels}"] = (words, plot_front(rows, suite, labels, reference))
+    for name, (words, figure) in figures.items():
+        if figure is not None:
+            save(figure, folder / name, about)
+            found[words] = folder / f"{name}.png"
+    return found
+
+
+def _html(
+    suite: Suite,
+    reference: str,
+    rows: pd.DataFrame,
+    texts: Mapping[str, str],
+    pictures: Mapping[str, Path],
+    left_out: Mapping[Cell, str],
+    failed: Sequence[Failed],
+) -> str:
+    """One page with everything, in one file."""
+    from markdown_it import MarkdownIt
+
+    render = MarkdownIt("commonmark").enable("table").render
+    worlds = "".join(
+        f"<li><b>{html.escape(one.title)}</b>: {html.escape(one.law)}.</li>" for one in suite.worlds.values()
+    )
+    problems = [
+        f"{suite.worlds[cell.world].title}, {suite.labels[cell.labels]}: not run. {why}"
+        for cell, why in left_out.items()
+    ] + [f"{one.run.scenario}, seed {one.run.seed}: failed. {one.why}" for one in failed]
+    listed = "".join(f"<li>{html.escape(one)}</li>" for one in problems)
+    trouble = f'<h2>What is missing</h2><ul class="failed">{listed}</ul>' if problems else ""
+    shown = "".join(
+        f"<h2>{html.escape(words)}</h2><img alt='{html.escape(words)}'"
+        f" src='data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}'>"
+        for words, path in pictures.items()
+    )
+    tables = "".join(f"<h2>{html.escape(title)}</h2>{render(text)}" for title, text in texts.items())
+    n_seeds, n_mine = rows["seed"].nunique(), int((rows["selector"] == reference).sum())
+    title = f"{LABELS[reference]} in the selection benchmark"
+    return (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(title)}</title>"
+        f"<meta name='viewport' content='width=device-width'><style>{_STYLE}</style>"
+        f"<h1>{html.escape(title)}</h1><p>{html.escape(suite.title)}. {LABELS[reference]} has {n_mine} runs,"
+        f" paired by seed with {len(rows) - n_mine} runs of {rows['selector'].nunique() - 1} other selectors,"
+        f" over {n_seeds} seeds. Worlds:</p><ul>{worlds}</ul>{trouble}{shown}{tables}</html>\n"
+    )
