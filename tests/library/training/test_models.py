@@ -116,7 +116,7 @@ def test_the_small_lstm_is_one_of_128_on_an_embedding_of_8() -> None:
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("fc", (5, 9), r"'fc' takes numbers, and the data set has token ids: .*\(token_mlp, token_lstm, token_lstm_small; one"),
+        ("fc", (5, 9), r"'fc' takes numbers, and the data set has token ids: .*\(token_mlp, token_lstm, tok"),
         ("cnn_bsfl", (5, 9), "takes numbers"),
         ("token_mlp", MNIST, "'token_mlp' needs token ids, which the data set does not have"),
         ("token_lstm", FEATURES, "needs token ids"),

@@ -6,6 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,8 +90,8 @@ class LeafFolder(Source):
             if own.user in found:
                 raise DataError(f"{own.file}: user {own.user!r} is in {found[own.user].name}, too")
             found[own.user] = own.file
-            length = length or (max(1, len(own.x[0])) if own.x and _has_length(own.x[0]) else 0)
-            own.refuse("x", lambda one: not _has_length(one) or len(one) == length, f"of length {length}")
+            length = length or (_length(own.x[0]) if own.x else 0)
+            own.refuse("x", partial(_may_have, length), f"of length {length}")
             parts.append(self.arrays(own))
         users = np.repeat([*found], [len(y) for _, y in parts])
         if not len(users):
@@ -210,8 +211,14 @@ def _codes(texts: Sequence[str]) -> Array:
     return np.array([[ord(character) for character in text] for text in texts], np.int32)
 
 
-def _has_length(value: object) -> bool:
-    return isinstance(value, list | str)
+def _length(value: object) -> int:
+    """Length of a first example, at least 1."""
+    return max(1, len(value)) if isinstance(value, list | str) else 1
+
+
+def _may_have(length: int, value: object) -> bool:
+    """Whether an example has a length, or is nothing that has one."""
+    return not isinstance(value, list | str) or len(value) == length
 
 
 def _is_number(value: object) -> bool:
