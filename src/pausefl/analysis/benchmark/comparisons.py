@@ -23,13 +23,13 @@ from pausefl.runs.collected import read_run
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import Run
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Scenario, home
+from pausefl.settings import Scenario
 
 #: Columns that say which run a row is of.
 KEY = ["world", "labels", "selector", "seed"]
 
-#: Folder of the published measures, below `home`'s package or checkout.
-_PUBLISHED = ("results/published/studies", "published_studies")
+#: Where the rows of published runs are: in the package, which a checkout links to its results.
+_PUBLISHED = Path(__file__).parents[2] / "published_studies"
 
 
 class Measure(NamedTuple):
@@ -94,11 +94,9 @@ def published(suite: Suite) -> pd.DataFrame:
     PauseflError
         If there are none, or they are of other settings than the scenarios have now.
     """
-    name = f"benchmark_{suite.name}_worlds/runs.csv"
-    files = [home() / folder / name for folder in _PUBLISHED]
-    file = next((one for one in files if one.is_file()), None)
-    if file is None:
-        raise PauseflError(f"benchmark '{suite.name}' has no published runs: {files[0]} is missing")
+    file = _PUBLISHED / f"benchmark_{suite.name}_worlds" / "runs.csv"
+    if not file.is_file():
+        raise PauseflError(f"benchmark '{suite.name}' has no published runs: {file} is missing")
     rows = read_table(file)
     rows = rows[rows["world"].isin(suite.worlds) & rows["labels"].isin(suite.labels)]
     rows = rows[rows["seed"].isin(suite.seeds)]
