@@ -397,14 +397,14 @@ def benchmark(
     )
     typer.echo(f"Page, tables and pictures: {page}")
     if failed:
-        raise PauseflError(f"{failed} jobs failed; the page says which, and why")
+        raise PauseflError(f"failed jobs: {failed}; the page says which, and why")
 
 
 def _seeds(text: str, quick: bool) -> list[int]:
     """The seeds of an option; the first three of the published ones for a quick look."""
     if not text:
         return [10, 11, 12] if quick else []
-    if not re.fullmatch(r"\d+(,\d+)*", text):
+    if not re.fullmatch(r"[0-9]{1,19}(,[0-9]{1,19})*", text):
         raise ConfigError(f"--seeds {text!r} must be whole numbers separated by commas, as 10,11,12")
     return [int(one) for one in text.split(",")]
 

@@ -25,9 +25,6 @@ from pausefl.runs.run import Run
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
-#: Columns that say which run a row is of.
-KEY = ["world", "labels", "selector", "seed"]
-
 #: Where the rows of published runs are: in the package, which a checkout links to its results.
 _PUBLISHED = Path(__file__).parents[2] / "published_studies"
 
@@ -58,10 +55,10 @@ def measures_of(suite: Suite) -> dict[str, Measure]:
 
 
 def row_of(run: Run, cell: Cell, scenario: Scenario, target: float) -> dict[str, Any]:
-    """A run's row: `KEY`, ``settings``, ``losses``, and what `pausefl.analysis.measures.measure` returns.
+    """A run's row: what it is of, and what `pausefl.analysis.measures.measure` returns.
 
-    ``settings`` is the digest of the scenario's; ``losses`` says how losses are reported
-    (`Scenario.losses_reported`), NaN if they are not.
+    It is of a ``world``, ``labels``, a ``selector`` and a ``seed``; ``settings`` is the digest of the
+    scenario's; ``losses`` says how losses are reported (`Scenario.losses_reported`), NaN if they are not.
     """
     private = scenario.privacy if SELECTORS.find(run.selector).private else None
     schedule = private.make_account() if private is not None else None
@@ -102,6 +99,8 @@ def published(suite: Suite) -> pd.DataFrame:
     rows = rows[rows["seed"].isin(suite.seeds)]
     for cell, scenario in suite.cells.items():
         there = rows[(rows["world"] == cell.world) & (rows["labels"] == cell.labels)]
+        if there.empty:
+            raise PauseflError(f"{file} has no runs of {cell.world}, {cell.labels}, to compare with")
         if not there["settings"].eq(settings_digest(scenario)).all():
             raise PauseflError(
                 f"scenario '{scenario.name}' has other settings than the published runs, which cannot be"
@@ -155,7 +154,14 @@ def _against(own: pd.Series, against: pd.Series, measured: Measure, time_s: floa
     seeds = own.index.intersection(against.index)
     if not len(seeds) or own.loc[seeds].equals(against.loc[seeds]):
         return row
-    bounds = gaps(_bounds(own.loc[seeds], time_s), _bounds(against.loc[seeds], time_s), measured.ratio)
+    ours, theirs = own.loc[seeds], against.loc[seeds]
+    if timed:
+        bounds = gaps(_bounds(ours, time_s), _bounds(theirs, time_s), measured.ratio)
+    else:
+        both = (ours.notna() & theirs.notna()).to_numpy()
+        bounds = gaps(ours[both], theirs[both], measured.ratio)
+    if not len(bounds):
+        return row
     decision = judge(bounds, -math.inf, 0.0)
     # Holds: lower than the reference; fails: higher. Either way p is two-sided.
     shown = np.array([decision.gap.mean, decision.gap.low, decision.gap.high])
@@ -164,7 +170,7 @@ def _against(own: pd.Series, against: pd.Series, measured: Measure, time_s: floa
 
 
 def _bounds(values: pd.Series, time_s: float) -> np.ndarray[Any, Any]:
-    """Bounds (n, 2) of values (n,): one that is missing is a time beyond the end."""
+    """Bounds (n, 2) of times (n,): one that is missing is beyond the end."""
     filled = values.to_numpy(np.float64)
     missing = np.isnan(filled)
     return np.column_stack([np.where(missing, time_s, filled), np.where(missing, math.inf, filled)])

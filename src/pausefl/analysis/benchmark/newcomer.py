@@ -53,8 +53,8 @@ def run_benchmark(
     ------
     PauseflError
         Before anything is trained: for an unknown benchmark, world, law of labels or seed; if the selector
-        can run in no world, or nothing is published that it can be compared with; if data are missing, or
-        ``out`` cannot be written. Afterwards: if all jobs failed.
+        can run in no world, or nothing is published that it can be compared with; if there is no such device,
+        data are missing, or ``out`` cannot be written. Afterwards: if all jobs failed.
     """
     suite = find_suite(name).part(worlds, labels, seeds)
     cells, left_out = suite.runnable(selector)
@@ -66,6 +66,9 @@ def run_benchmark(
         note(f"'{selector}' is published; nothing is trained")
         rows, failed = rivals, []
     else:
+        from pausefl.training.engine import choose_device  # it loads torch
+
+        choose_device(device)
         check_available(suite.cells[cells[0]].data, raw)
         jobs = {
             RunId(suite.cells[cell].name, selector, seed): (cell, suite.cells[cell])
@@ -83,7 +86,7 @@ def run_benchmark(
             if run not in lost
         }
         if not finished:
-            raise PauseflError(f"all {len(jobs)} jobs failed, the first of them: {failed[0].why}")
+            raise PauseflError(f"all {len(jobs)} jobs failed, one of them: {failed[0].why}")
         rows = pd.concat([rows_of(finished, suite), rivals], ignore_index=True)
     write_page(rows, suite, selector, out, left_out, failed)
     return out / "index.html", len(failed)

@@ -29,7 +29,7 @@ _STYLE = """body{font:16px/1.5 system-ui,sans-serif;
 max-width:64rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;font-size:.85rem;display:block;overflow-x:auto;margin:1rem 0}
 td,th{padding:.2rem .6rem;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
-td:first-child,th:first-child{text-align:left}img{max-width:100%}.failed{color:#a00}"""
+td:first-child,th:first-child{text-align:left}img{max-width:100%}.failed{color:#a00;white-space:pre-wrap}"""
 
 
 def write_page(
@@ -108,7 +108,8 @@ def to_markdown(
 def _cell(row: pd.Series, measured: Measure) -> str:
     """``**87.1** (+1.2, 0.3 to 2.1)``; how many seeds reached the target, if not all did."""
     value = measured.factor * row["mean"]
-    shown = "late" if math.isinf(value) else number(value, f".{measured.digits}f")
+    late = measured.column.startswith("seconds") and math.isinf(value)
+    shown = "late" if late else number(value, f".{measured.digits}f")
     if row["n_reached"] < row["n_seeds"]:
         shown += f", {row['n_reached']} of {row['n_seeds']} seeds"
     if row["verdict"] == "better":
@@ -119,6 +120,8 @@ def _cell(row: pd.Series, measured: Measure) -> str:
     gap = number(factor * row["gap"], form)
     if row["bound"]:
         return f"{shown} ({row['bound']} {gap})"
+    if math.isnan(row["low"]):  # of one seed
+        return f"{shown} ({gap})"
     return f"{shown} ({gap}, {number(factor * row['low'], form)} to {number(factor * row['high'], form)})"
 
 

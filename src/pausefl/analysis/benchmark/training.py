@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.errors import ConfigError, PauseflError, StoppedError
+from pausefl.errors import PauseflError, StoppedError
 from pausefl.federated.checkpoint import Saving, is_finished
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import data_of_job, run_job, stop_requests
@@ -91,17 +92,19 @@ def train(
                     outcome = future.result()
                 except BrokenProcessPool:
                     raise PauseflError(
-                        f"the process of {_words(run)} died; with fewer of them at a time (--cores) each has"
-                        " more memory. The same command goes on"
+                        f"a process died that ran one of {len(jobs)} jobs, maybe for lack of memory: with"
+                        " fewer at a time (--cores) each has more. The same command goes on"
                     ) from None
                 failed += [Failed(run, outcome.why)] if outcome.why else []
                 n_run += outcome.was_run
                 left = (time.monotonic() - start) / max(n_run, 1) * len(pending)
-                words = f"failed: {outcome.why}" if outcome.why else "done" if outcome.was_run else "was done"
+                why = outcome.why.partition("\n")[0]
+                words = f"failed: {why}" if why else "done" if outcome.was_run else "was done"
                 time_left = f", {about(left)} left" if pending and n_run else ""
                 note(f"{n_done} of {len(jobs)}  {_words(run)} {words}{time_left}")
-            if asked():
+            if asked() and pending:
                 pool.shutdown(wait=True, cancel_futures=True)
+                n_done += sum(not future.cancelled() for future in pending)
                 raise StoppedError(
                     f"stopped after {n_done} of {len(jobs)} jobs; run the same command again to go on"
                 )
@@ -141,6 +144,10 @@ def _run(scenario: Scenario, run: RunId, out: Path, raw: RawData, device: str) -
         run_job(job, dataset, partition, out, saving=Saving(discard=True, note=lambda line: None))
     except PauseflError as error:
         return _Outcome(str(error), True)
+    except Exception as error:  # whatever it is, the other jobs go on
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return _Outcome(f"{where}: {type(error).__name__}: {error}", True)
     return _Outcome("", True)
 
 
@@ -148,7 +155,7 @@ def _is_current(job: Job, dataset: Dataset, partition: Partition, out: Path) -> 
     """Whether a job is finished, by this code; `PauseflError` if ``out`` has another job's run."""
     try:
         return is_finished(job, dataset, partition, out)
-    except ConfigError:  # of another job, or by other code, in which case it is run again
+    except PauseflError:  # of another job; or by other code, or damaged, in which case it is run again
         return is_finished(job, dataset, partition, out, repeat=True)
 
 

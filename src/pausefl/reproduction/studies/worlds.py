@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, WithJsonSchema
 
-from pausefl.analysis.benchmark.comparisons import KEY, row_of
+from pausefl.analysis.benchmark.comparisons import row_of
 from pausefl.analysis.benchmark.figures import plot_ranks
 from pausefl.analysis.benchmark.page import write_page
 from pausefl.analysis.benchmark.suite import Cell, Suite, find_suite
@@ -71,12 +71,14 @@ class Worlds(Study):
     def compute(self, note: Note, folders: Mapping[RunId, Path]) -> Tables:
         """``runs.csv``, one row a run, as `pausefl.analysis.benchmark.comparisons.row_of` makes them."""
         rows = []
-        for (cell, names), (scenario, _) in zip(self.cells.items(), self.runs, strict=True):
-            note(f"{scenario.name}: {', '.join(names)}")
-            for name in names:
-                runs = (read_run(folders[RunId(scenario.name, name, seed)]) for seed in self.seeds)
+        for selector in self.benchmark.selectors:
+            cells = [cell for cell, names in self.cells.items() if selector in names]
+            note(f"{selector}: {len(cells)} cells")
+            for cell in cells:
+                scenario = self.benchmark.cells[cell]
+                runs = (read_run(folders[RunId(scenario.name, selector, seed)]) for seed in self.seeds)
                 rows += [row_of(run, cell, scenario, self.benchmark.target) for run in runs]
-        return {"runs.csv": pd.DataFrame(rows).sort_values(KEY[:2], kind="stable")}
+        return {"runs.csv": pd.DataFrame(rows)}
 
     def plot(self, tables: Tables) -> Plotted:
         """Mean ranks over worlds and laws of labels."""
