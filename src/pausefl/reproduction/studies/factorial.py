@@ -159,11 +159,11 @@ class Factorial(SeededStudy):
 
     def plot(self, tables: Tables) -> Plotted:
         """The mean of each combination by each measure; ``cells``, these means, and ``effects``."""
-        runs = self._levels_as_text(tables["runs.csv"])
+        runs = self.with_levels(tables["runs.csv"])
         cells = across_seeds(runs.set_index([*self.factors, "seed"])[list(MEASURES)])
         return Plotted(self._draw(runs), {"cells.csv": cells, "effects.csv": self.effects(runs)})
 
-    def _levels_as_text(self, runs: pd.DataFrame) -> pd.DataFrame:
+    def with_levels(self, runs: pd.DataFrame) -> pd.DataFrame:
         """Rows with levels as they are called: a table that was read has numbers for some."""
         called = {
             name: {_plain(level): level for level in factor.levels} for name, factor in self.factors.items()
@@ -179,7 +179,7 @@ class Factorial(SeededStudy):
         or a difference of means, ``low`` and ``high`` of its 95 % interval over seeds, ``p``, and ``p_holm``,
         corrected for all rows by Holm's procedure.
         """
-        runs, rows = self._levels_as_text(runs), []
+        runs, rows = self.with_levels(runs), []
         for (name, factor), (measured, of) in product(self.factors.items(), MEASURES.items()):
             others = [other for other in self.factors if other != name] + ["seed"]
             by_level = runs.set_index([*others, name])[measured].unstack(name)
