@@ -33,7 +33,7 @@ class Sweep(Selector):
     """
 
     remembered = ("last_round",)
-    look = Look("Sweep", "#B03A6F", "h", SOLID, width=1.5, zorder=3.95)
+    look = Look("Sweep", "#B03A6F", "H", SOLID, width=1.5, zorder=3.95)
 
     def __init__(self, lag: int = 1) -> None:
         self.lag = lag

@@ -12,7 +12,7 @@ from scipy import stats
 
 from pausefl.analysis.benchmark.comparisons import compare, measures_of, published, ranks, row_of, unranked
 from pausefl.analysis.benchmark.figures import Point, cliques, plot_front, plot_ranks, points
-from pausefl.analysis.benchmark.page import to_markdown
+from pausefl.analysis.benchmark.page import counts_to_markdown, to_markdown
 from pausefl.analysis.benchmark.suite import Cell, Suite, find_suite, settings_digest
 from pausefl.errors import ConfigError, PauseflError
 
@@ -204,6 +204,14 @@ def test_a_table_shows_values_gaps_and_seeds() -> None:
     assert "| PAUSE | ∞ |" in text
     one = compare(rows(CELL).query("seed == 10"), digits, "pause")
     assert "| Random | 70.0 (−10.0) |" in _accuracies(one, digits, "pause")
+
+
+def test_the_page_counts_cells_where_both_ran() -> None:
+    cells = CELL | {"uniform": CELL["two_groups"], "drift": {"random": CELL["two_groups"]["random"]}}
+    digits = suite("two_groups", "uniform", "drift")
+    text = counts_to_markdown(compare(rows(cells), digits, "pause"), digits, "pause")
+    assert "| Random | 2 better, 0 worse, of 2 | 0 better, 0 worse, of 2 | 0 better, 2 worse, of 2 |" in text
+    assert "| Sweep | 0 better, 0 worse, of 2 | 0 better, 0 worse, of 2 | 0 better, 2 worse, of 2 |" in text
 
 
 #: Critical values of Nemenyi's test at 5 % (Demsar 2006, Table 5a), by the number of classifiers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ _RANKED = {
     "seconds": "Mean rank by time to the target",
     "spent": "Mean rank by largest budget spent",
 }
+#: Height of names at points, and width and height of a panel with points, in points of 1/72 inch.
+_NAME, _PANEL = 5.5, np.array([132.0, 128.0])
+
 #: Names on either side of an axis of ranks, from top to bottom, in inches.
 _LINE = 0.15
 
@@ -171,13 +175,44 @@ def _draw_points(axes: Axes, found: Mapping[str, Point], ranked: set[str], highl
         axes.hlines(one.spent, *ends, color=color, linewidth=0.6, alpha=0.6)
         axes.vlines(one.seconds, *one.spent_ends, color=color, linewidth=0.6, alpha=0.6)
         axes.plot(one.seconds, one.spent, color=color, linestyle="", **(own | {"markersize": 4.5}))
+    axes.margins(0.12)
+    places = _free_places(axes, {name: (one.seconds, one.spent) for name, one in found.items()})
+    for name, one in found.items():
         axes.annotate(
             LABELS[name],
             (one.seconds, one.spent),
-            (4, 3),
+            places[name],
             textcoords="offset points",
-            fontsize=5.5,
-            color=color,
+            fontsize=_NAME,
+            va="center",
+            color=look_of(name).color if name in ranked else "0.6",
             weight="bold" if name == highlighted or one.on_front else "normal",
         )
-    axes.margins(0.12)
+
+
+def _free_places(axes: Axes, found: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Where each name stands beside its point, in points from it: where it covers least.
+
+    Widths of names are estimated, half of their height a letter.
+    """
+    low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    at = {name: (np.array(point) - low) / (high - low) * _PANEL for name, point in found.items()}
+    taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
+    places = dict[str, tuple[float, float]]()
+    for name, (x, y) in at.items():
+        width = 0.52 * _NAME * len(LABELS[name])
+        best = math.inf
+        for up, left in product((4, -4, 9, -9, 14, -14, 20, -20), (False, True)):
+            dx = -width - 4 if left else 4.0
+            box = (x + dx, y + up - _NAME / 2, x + dx + width, y + up + _NAME / 2)
+            outside = max(0.0, -box[0]) + max(0.0, box[2] - _PANEL[0])
+            cost = sum(_common(box, other) for other in taken) + 20 * outside + abs(up) / 2 + 2 * left
+            if cost < best:
+                best, places[name], chosen = cost, (dx, up), box
+        taken.append(chosen)
+    return places
+
+
+def _common(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    """Area that two boxes (left, bottom, right, top) have in common."""
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
