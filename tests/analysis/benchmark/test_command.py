@@ -120,11 +120,11 @@ def test_it_leaves_a_page_tables_and_pictures(half: object, place: Path) -> None
     assert names == {
         *(f"{stem}.{end}" for stem in stems for end in ("csv", "md", "tex")),
         *(f"{stem}.{end}" for stem in ("ranks", "front_iid") for end in ("png", "pdf", "json")),
-        *("runs.csv", "comparisons.csv", "summary.md", "index.html", "runs"),
+        *("runs.csv", "comparisons.csv", "summary.md", "times.csv", "times_iid.md", "index.html", "runs"),
     }
     page = (place / "half/index.html").read_text("utf-8")
     assert page.count("data:image/png;base64,") == 2
-    assert page.count("<table>") == 4
+    assert page.count("<table>") == 5
     assert "<h1>Mine in the selection benchmark</h1>" in page
     runs, part = (
         pd.read_csv(place / "half/runs.csv"),
