@@ -65,4 +65,3 @@ def test_ranges_and_counts_are_over_cells(numbers: Numbers) -> None:
     shown = f"{ratios.min():.2f} to {ratios.max():.2f}"
     assert numbers.worlds_range(STUDY, "spent", "sweep", "pause") == shown
     assert numbers.worlds_count(STUDY, "spent", "sweep", "pause", "better") == "12 of 12"
-    assert numbers.between_worlds(STUDY, "drift", "iid", "spent", "sweep", STUDY) == "1.00 (1.00 to 1.00)"
