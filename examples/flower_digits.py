@@ -67,7 +67,8 @@ def run(selector: str, n_nodes: int, n_rounds: int) -> list[tuple[float, ...]]:
     options = {"tifl": {"n_tiers": 2}, "power_of_choice": {"n_candidates": 5}}.get(selector, {})
     schedule = pausefl.GeometricSchedule(epsilon_total=40.0, decay=0.04)
     picker = node_picker(selector, N_SELECTED, TIMEOUT, schedule=schedule, **options)
-    strategy = PickerStrategy(FedAvg, picker, fraction_evaluate=0.0, min_available_nodes=n_nodes)
+    no_evaluation = {"fraction_evaluate": 0.0, "min_evaluate_nodes": 0}  # Flower 1.21 needs both
+    strategy = PickerStrategy(FedAvg, picker, min_available_nodes=n_nodes, **no_evaluation)
     server, (x, y) = ServerApp(), digits(0, TEST)
     accuracy, epsilon = list[float](), list[float]()
 

@@ -21,6 +21,7 @@ import numpy as np
 from pausefl.errors import ConfigError, PauseflError, to_install
 from pausefl.files import path_of, write_text
 from pausefl.picker import Picker
+from pausefl.picker.nodes import join_new, learn_sizes
 
 try:
     from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
@@ -96,7 +97,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
             raise ConfigError(f"{base!r} must be flwr.serverapp.strategy.FedAvg, or a class derived from it")
         both = (cls,) if base is FedAvg else (cls, base)
         made = type(f"Picker{base.__name__}", both, {"__doc__": cls.__doc__})
-        return object.__new__(made)  # type: ignore[no-any-return]
+        return object.__new__(made)
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
             log(INFO, "Waiting for nodes: %d of %d are there", len(nodes), self.min_available_nodes)
             time.sleep(1)
         picker = self.picker
-        new = [one for one in nodes if one not in picker.index]
+        new = join_new(picker, nodes)
         if picker.history.round > 1 and picker.ledger.schedule is not None and self.node_key is None:
             for one in new:
                 log(
@@ -195,8 +196,6 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
                     one,
                     picker.history.round,
                 )
-        picker.join(dict.fromkeys(new, self._mean_size()))
-        picker.size_guessed.update(new)
         return nodes
 
     def _named(self, grid: _Watched) -> dict[Hashable, int]:
@@ -214,30 +213,33 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
                 self._nameless.add(node)
                 log(WARNING, "Node %s is not asked: its answer to a query has no text '%s'.", node, key)
         there, nodes = set(online), dict[Hashable, int]()
-        for node, name in self._names.items():
+        for node, known in self._names.items():
             if node not in there:
                 continue
-            if name in nodes and node in new:
+            if known in nodes and node in new:
                 log(
                     WARNING,
                     "Nodes %s and %s are both called '%s': only the latter is asked. The former may be one"
                     " that was killed, and is listed for some seconds more.",
-                    nodes[name],
+                    nodes[known],
                     node,
-                    name,
+                    known,
                 )
-            nodes[name] = node
+            nodes[known] = node
         return nodes
 
     @contextmanager
     def _all_of_those_shown(self) -> Iterator[None]:
         """Have ``base`` take all nodes that it is shown, and wait for no others."""
-        own = self.fraction_train, self.min_train_nodes, self.min_available_nodes
-        self.fraction_train, self.min_train_nodes, self.min_available_nodes = 1.0, 0, 0
+        every = {"fraction_train": 1.0, "min_train_nodes": 0, "min_available_nodes": 0}
+        own = {name: getattr(self, name) for name in every}
         try:
+            for name, value in every.items():
+                setattr(self, name, value)
             yield
         finally:
-            self.fraction_train, self.min_train_nodes, self.min_available_nodes = own
+            for name, value in own.items():
+                setattr(self, name, value)
 
     def _give_budget(self, message: Message, epsilon: float) -> None:
         """Put a finite budget into the config of a message; messages share one record before."""
@@ -291,9 +293,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         for one, reason in why.items():
             if one not in latency and not (closed and reason == "an error, or nothing in time"):
                 log(WARNING, "Node %s counts as failed: %s", one, reason)
-        picker.resize(sizes)
-        picker.size_guessed.difference_update(sizes)
-        picker.resize(dict.fromkeys(picker.size_guessed, self._mean_size()))
+        learn_sizes(picker, sizes)
         if picker.facts.uniform_weights:
             for one, weight in picker.weights(counted).items():
                 metrics[one][self.weighted_by_key] = weight
@@ -309,12 +309,6 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
             return None if own is None else _number(own, self.latency_key, waited)
         except ValueError:
             return None
-
-    def _mean_size(self) -> int:
-        """What counts as the size of a node that has not told its own."""
-        sizes = zip(self.picker.ids, self.picker.history.data_size.tolist(), strict=True)
-        known = [size for node, size in sizes if node not in self.picker.size_guessed]
-        return round(np.mean(known)) if known else 1
 
     def _save(self) -> None:
         if self.save_to is not None:
@@ -364,9 +358,9 @@ class _Watched(_Around):
             return self._grid.send_and_receive(messages, timeout=timeout)  # type: ignore[no-any-return]
         picker, self.expected, sent = self.strategy.picker, {}, time.monotonic()
         waiting, unsent = self.push(messages)
-        for node in unsent:
-            log(WARNING, "Node %s got no message, and its budget is not charged.", chosen[node])
-            picker.cancel([chosen.pop(node)])
+        for one in [chosen.pop(node) for node in unsent]:
+            log(WARNING, "Node %s got no message, and its budget is not charged.", one)
+            picker.cancel([one])
         self._open = {key: one for key, one in self._open.items() if one[0] not in picker.epsilon}
         replies, late = dict[int, tuple[float, Message]](), dict[Hashable, float]()
         limit, n_good = picker.timeout if timeout is None else min(timeout, picker.timeout), 0
@@ -377,7 +371,7 @@ class _Watched(_Around):
                     if (seconds := self.strategy._late_seconds(reply, time.monotonic() - since)) is not None:
                         late[one] = seconds
                 else:
-                    replies[node] = waited, reply
+                    replies[node] = (waited, reply)
                     n_good += not reply.has_error()
             if picker.over_selection is not None and n_good >= picker.n_selected:
                 self._open |= {key: (chosen[node], sent) for key, node in waiting.items()}

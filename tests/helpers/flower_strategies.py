@@ -159,6 +159,7 @@ def selectors() -> dict[str, Any]:
 
 def failures() -> dict[str, Any]:
     """Nodes that send an error, or a number that cannot be; messages that are not sent; nobody at all."""
+    WARNED.clear()
     strategy = made("fedavg")
     train(strategy, 2, bad(4))
     found: dict[str, Any] = {"failed": failed(strategy), "warned": [*WARNED]}
@@ -219,16 +220,12 @@ def over() -> dict[str, Any]:
 
     strategy = made("fedavg", over_selection=0.5)
     nodes = Nodes(slow, online=range(1, 5))
-    _, _, arrays = train(strategy, 1, nodes)
+    grid, zeros = strategy.watch(nodes), ArrayRecord({"w": Array(np.zeros(3))})
+    arrays = strategy.start(grid, zeros, 1).arrays
     picker = strategy.picker
     found = {"model": float(arrays["w"].numpy()[0]), "latency": picker.history.mean_latency.tolist()}
     nodes.online = [1, 2, 3]
-    grid = strategy.watch(nodes)
-    for t in (2, 3, 4):  # node 4 answers the first round only now
-        messages = strategy.configure_train(t, ArrayRecord({"w": Array(np.zeros(3))}), ConfigRecord(), grid)
-        if t == 2:
-            grid._open = {"3": (4, 0.0)}
-        grid.send_and_receive(messages, timeout=5)
+    strategy.start(grid, zeros, 3)  # in the second of these, node 4 answers its message of before
     found["corrected"] = picker.history.mean_latency.tolist()
     return found
 

@@ -93,18 +93,19 @@ def digits(python: Path, folder: Path, command: list[Any]) -> list[str]:
 def test_derived_strategies_do_what_they_did_but_for_who_is_asked(strategies: dict[str, Any]) -> None:
     found = strategies["bases"]
     usual = found["FedAvg"]
-    assert {"FedProx", "FedAdam", "FedAdagrad", "FedYogi", "FedAvgM", "FedMedian"} <= found.keys()
+    assert {"FedAdam", "FedAdagrad", "FedYogi"} <= found.keys()
     if strategies["newest"]:
-        assert {"QFedAvg", "FedTrimmedAvg", "Krum", "MultiKrum", "Bulyan"} <= found.keys()
+        others = {"FedProx", "FedAvgM", "FedMedian", "QFedAvg", "FedTrimmedAvg"}
+        assert others | {"Krum", "MultiKrum", "Bulyan"} <= found.keys()
+        assert found["FedMedian"]["model"] == sorted(usual["asked"][-1])[1]
+        assert all(config["proximal-mu"] == 0.5 for config in found["FedProx"]["configs"])
     for base, one in found.items():
         assert one["class"] == [f"Picker{base}", True]
         assert [sorted(nodes) for nodes in one["asked"]] == [sorted(nodes) for nodes in usual["asked"]]
         assert [config["epsilon"] for config in one["configs"]] == pytest.approx([1 - math.exp(-0.1)] * 3)
         assert all(config["server-round"] == 4 for config in one["configs"])
-    assert all(config["proximal-mu"] == 0.5 for config in found["FedProx"]["configs"])
     assert usual["model"] == pytest.approx(sum(usual["asked"][-1]) / 3)
     assert 0 < found["FedAdam"]["model"] != usual["model"]
-    assert found["FedMedian"]["model"] == sorted(usual["asked"][-1])[1]
 
 
 @pytest.mark.slow

@@ -4,9 +4,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pausefl
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
+
+import pausefl
 
 #: Width of the interval to which each coordinate of an update is clamped.
 WIDTH = 0.2

@@ -4,9 +4,9 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, Context, MetricRecord
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
+
 from pausefl import GeometricSchedule
 from pausefl.flower import PickerStrategy, node_picker
-
 from picked.client import digits
 
 app = ServerApp()
