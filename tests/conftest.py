@@ -134,7 +134,7 @@ def data_root() -> Path:
     """Folder of the raw data sets; tests that need one are skipped where there is none."""
     root = os.environ.get("PAUSEFL_DATA_ROOT")
     if not root:
-        pytest.skip("set PAUSEFL_DATA_ROOT to a folder with MNIST/raw and FashionMNIST/raw")
+        pytest.skip("set PAUSEFL_DATA_ROOT to a folder with MNIST/raw, FashionMNIST/raw and shakespeare")
     return Path(root)
 
 

@@ -347,6 +347,68 @@ def plot(
     typer.echo(plot_to(runs, figure, out, default=True)[1])
 
 
+@app.command()
+def benchmark(
+    selector: Annotated[
+        str, typer.Argument(help="MODULE:CLASS of your selector, or the name of a registered one.")
+    ],
+    out: Annotated[Path, typer.Option(parser=_folder, help="Folder of runs, tables, pictures and the page.")],
+    name: Annotated[
+        str, typer.Option("--benchmark", help="mnist, or digits, which needs no download.")
+    ] = "mnist",
+    worlds: Annotated[
+        str, typer.Option(help="Some worlds, separated by commas. Default: all.", show_default=False)
+    ] = "",
+    labels: Annotated[
+        str, typer.Option(help="Some laws of labels, separated by commas. Default: all.", show_default=False)
+    ] = "",
+    seeds: Annotated[
+        str, typer.Option(help="Some of the published seeds, as 10,11,12. Default: all.", show_default=False)
+    ] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Three seeds of i.i.d. labels.")] = False,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Processes at a time. Default: all cores.", show_default=False)
+    ] = None,
+    data_root: Annotated[Path, typer.Option(help="Folder of raw data sets.")] = Path("data/raw"),
+    download: Annotated[bool, typer.Option(help="Download missing raw data.")] = True,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "cpu",
+) -> None:
+    """Compare a selector with the published ones, in several worlds and under the same seeds.
+
+    Only its own jobs are trained. The same command goes on after a stop, and trains nothing twice.
+    """
+    try:
+        from pausefl.analysis.benchmark.newcomer import run_benchmark
+    except ModuleNotFoundError as error:
+        raise PauseflError(to_install("the benchmark", error, "workflow")) from None
+    from pausefl.settings import RawData
+
+    page, failed = run_benchmark(
+        selector,
+        out,
+        name,
+        [one.strip() for one in worlds.split(",") if one.strip()],
+        [one.strip() for one in labels.split(",") if one.strip()] or (["iid"] if quick else []),
+        _seeds(seeds, quick),
+        RawData(data_root, download, {}),
+        cores or len(os.sched_getaffinity(0)),
+        device,
+        lambda line: typer.echo(line, err=True),
+    )
+    typer.echo(f"Page, tables and pictures: {page}")
+    if failed:
+        raise PauseflError(f"failed jobs: {failed}; the page says which, and why")
+
+
+def _seeds(text: str, quick: bool) -> list[int]:
+    """The seeds of an option; the first three of the published ones for a quick look."""
+    if not text:
+        return [10, 11, 12] if quick else []
+    if not re.fullmatch(r"[0-9]{1,19}(,[0-9]{1,19})*", text):
+        raise ConfigError(f"--seeds {text!r} must be whole numbers separated by commas, as 10,11,12")
+    return [int(one) for one in text.split(",")]
+
+
 @contextmanager
 def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
     """Show how far a job is: a bar on a terminal, else a line every 30 s."""

@@ -37,7 +37,7 @@ class Availability(_Law):
     """Which users can be asked."""
 
     def at(self, streams: Streams, round: int, elapsed_s: float) -> Bools:
-        """Whether each user (K,) can be asked in a round that starts at a simulated time; `sample` by default."""
+        """Whether each user (K,) can be asked in a round that starts at a simulated time, in s."""
         return self.sample(streams, round)
 
     def wait(self, elapsed_s: float, users: Bools) -> float:
@@ -123,18 +123,27 @@ class Recorded(Availability):
 
     def at(self, streams: Streams, round: int, elapsed_s: float) -> Bools:
         """Those who are there at a time."""
-        now = math.fmod(elapsed_s, self.period)
         there = np.zeros(self.n_users, np.bool_)
-        there[self.users[(self.begin <= now) & (now < self.end)]] = True
+        there[self.users[self._there(elapsed_s)]] = True
         return there
 
     def wait(self, elapsed_s: float, users: Bools) -> float:
         """See `Availability.wait`; 0 if none of the users is ever there."""
-        now, mine = math.fmod(elapsed_s, self.period), users[self.users]
-        begin, end = self.begin[mine], self.end[mine]
-        if not len(begin) or ((begin <= now) & (now < end)).any():
+        mine = users[self.users]
+        if self._there(elapsed_s)[mine].any():
             return 0.0
-        return float(np.where(begin > now, begin - now, begin - now + self.period).min())
+        until = self.begin[mine] - math.fmod(elapsed_s, self.period)
+        for wait in np.unique(np.where(until > 0, until, until + self.period)).tolist():
+            for _ in range(3):
+                if self._there(elapsed_s + wait)[mine].any():
+                    return float(wait)
+                wait += math.ulp(elapsed_s + wait)  # the sum was rounded to just before somebody comes
+        return 0.0
+
+    def _there(self, elapsed_s: float) -> Bools:
+        """Whether each row (n,) of the trace is of a time."""
+        now = math.fmod(elapsed_s, self.period)
+        return np.asarray((self.begin <= now) & (now < self.end))
 
 
 @dataclass

@@ -54,7 +54,8 @@ class DataSettings(Settings):
     """Use only the first this many examples of the training split; null for all that validation leaves."""
     folder: Text | None = None
     """Folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with CLASS/ alone and
-    `test_fraction` given (`imagefolder`)."""
+    `test_fraction` given (`imagefolder`); or with LEAF's JSON files in train/ and test/ (`leaf`,
+    `leaf_text`)."""
     image_size: Annotated[int, Whole(ge=1, le=4_096)] | None = None
     """Pixels a side to which images are resized; null keeps their size."""
     test_fraction: Annotated[float, Real(gt=0, lt=1)] | None = None

@@ -18,7 +18,7 @@ from pausefl.training.settings import misfit
 NOT_TRAINED = (
     *("name", "reward", "training.time_horizon_s"),
     *("selection.exploitation", "selection.first_rounds"),
-    *("selection.n_iterations", "selection.temperature_divisor"),
+    *("selection.n_iterations", "selection.temperature_divisor", "selection.temperature_scale"),
 )
 
 

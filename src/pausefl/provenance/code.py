@@ -62,6 +62,8 @@ def _hash_of(modules: tuple[str | Path, ...], parts: frozenset[type] | None) -> 
         one, beside = pending.pop()
         # A script stands in another folder in another checkout.
         name = one.name if isinstance(one, Path) else one.partition(":")[0]
+        if isinstance(one, Path) and name in hashes:  # a file of the same name in another folder
+            name = f"{len(hashes)} {name}"
         home = homes.get(name.partition(".")[0], beside)
         path = one if isinstance(one, Path) else home and _file(name, home)
         ignored = _IGNORED.fullmatch(name) or (parts is not None and _BESIDE_PARTS.fullmatch(name))

@@ -198,7 +198,7 @@ class AnnealingSearch(Search):
         self.warm_up()
 
     def scale(self, objective: Objective, bound: float, rng: np.random.Generator) -> float:
-        """Scale C of the temperature: the papers' ``bound`` on the difference of two rewards, or their spread.
+        """Scale C of the temperature: the papers' ``bound`` on the difference of two rewards, or a spread.
 
         The spread is the range of the rewards of selections drawn at random, 0 if none of them is finite
         (deviation D89).

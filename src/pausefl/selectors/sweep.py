@@ -21,8 +21,8 @@ class Sweep(Selector):
 
         i = argmax over i of w_{k_i} + ... + w_{k_(i+m-1)}, of equal sums the first, which is the fastest.
 
-    A round lasts as long as its slowest user, so neighbours waste least of each other's time; and nobody
-    takes part more than s times more often than anyone else who can, so budgets are spent evenly.
+    A round lasts as long as its slowest user, so neighbours waste least of each other's time; and nobody who
+    is more than s participations ahead is asked while m others can be, so budgets are spent evenly.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Sweep(Selector):
     """
 
     remembered = ("last_round",)
-    look = Look("Sweep", "#B03A6F", "h", SOLID, width=1.5, zorder=3.95)
+    look = Look("Sweep", "#B03A6F", "H", SOLID, width=1.5, zorder=3.95)
 
     def __init__(self, lag: int = 1) -> None:
         self.lag = lag

@@ -111,7 +111,9 @@ class Scenario(Settings):
             over = f"selection.over_selection = {self.selection.over_selection:g}"
             asked = f"the {self.n_asked} users whom {over} asks"
             if self.n_asked > n_users:
-                raise ValueError(f"{over} asks {self.n_asked} users in a round, more than the {n_users} there are")
+                raise ValueError(
+                    f"{over} asks {self.n_asked} users in a round, more than the {n_users} there are"
+                )
         if n_tiers is not None and n_users // n_tiers < self.n_asked:
             raise ValueError(
                 f"selection.n_tiers = {n_tiers} makes tiers of {n_users // n_tiers} users, fewer than"

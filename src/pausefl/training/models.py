@@ -151,6 +151,20 @@ class TokenLstm(Model):
         return token_lstm(input_shape, n_outputs)
 
 
+class TokenLstmSmall(Model):
+    """`pausefl.training.networks.token_lstm_small`."""
+
+    tokens = True
+    about = "an embedding and one LSTM of 128 on token ids; on the CPU alone"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import token_lstm_small
+
+        return token_lstm_small(input_shape, n_outputs)
+
+
 #: In the order of the reference of settings.
 MODELS = Plugins(
     "model",
@@ -164,5 +178,6 @@ MODELS = Plugins(
         "linear": Linear,
         "token_mlp": TokenMlp,
         "token_lstm": TokenLstm,
+        "token_lstm_small": TokenLstmSmall,
     },
 )

@@ -134,11 +134,15 @@ def test_measured_latencies_come_from_a_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("user,seconds\n0,1\n", "must have the columns user, round, seconds"),
-        ("user,round,seconds\n0,1,fast\n", "with numbers"),
+        ("user,round,seconds\n0,1,fast\n", "line 2: seconds is 'fast', not a finite number"),
+        ("user,round,seconds\n0,1,0,2\n1,1,0,3\n", "line 2 has more values than columns"),
+        ("user,round,seconds\n0,1,1_0\n1,1,2\n", "line 2: seconds is '1_0'"),
+        ("user,round,seconds\n0,1\n", "line 2: seconds is missing"),
+        ("", "must have the columns user, round, seconds, and lacks user, round, seconds"),
         ("user,round,seconds\n0,1,0.2\n0,2,0.2\n", "no user 0 in round 2"),
         ("user,round,seconds\n0,1,0.2\n0,1,0.2\n", "needs one row for each of 2 users in each round"),
         ("user,round,seconds\n0,1,0.2\n1,1,0.2\n0,1,9\n", "needs one row for each of 2 users in each round"),
-        ("user,round,seconds\n0,1,nan\n1,1,2\n", "not finite"),
+        ("user,round,seconds\n0,1,nan\n1,1,2\n", "is 'nan', not a finite"),
         ("user,round,seconds\n0,1,0.3\n1,1,-2\n", "user 1 in round 1 cannot take -2 s"),
         ("user,round,seconds\n0,1,0.3\n0.5,1,2\n", r"user 0\.5 in round 1 cannot"),
     ],
@@ -148,5 +152,5 @@ def test_a_trace_that_is_none_names_the_file(tmp_path: Path, text: str, words: s
     with pytest.raises(DataError, match=words) as error:
         network(2, latency="trace", latency_file=str(file), **NONE).make_latency()
     assert str(file) in str(error.value)
-    with pytest.raises(DataError, match=r"latency_file = 'nowhere\.csv' cannot be read"):
+    with pytest.raises(DataError, match=r"network\.latency_file: nowhere\.csv: no such file"):
         network(2, latency="trace", latency_file="nowhere.csv", **NONE).make_latency()

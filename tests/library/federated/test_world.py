@@ -77,6 +77,12 @@ class Drawn:
     def sample(self, streams: Streams, round: int) -> Any:
         return self.drawn(round) if callable(self.drawn) else self.drawn
 
+    def at(self, streams: Streams, round: int, elapsed_s: float) -> Any:
+        return self.sample(streams, round)
+
+    def wait(self, elapsed_s: float, users: Any) -> float:
+        return 0.0
+
 
 @pytest.mark.parametrize(
     ("law", "drawn", "words"),

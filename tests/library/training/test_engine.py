@@ -26,7 +26,7 @@ from pausefl.training.flat import FlatModel
 CPU = torch.device("cpu")
 FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")
 CNN5, BSFL = ModelSettings(name="cnn5", norm="batch"), ModelSettings(name="cnn_bsfl", norm="none")
-TOKENS = [ModelSettings(name=name, norm="none") for name in ("token_mlp", "token_lstm")]
+TOKENS = [ModelSettings(name=name, norm="none") for name in ("token_mlp", "token_lstm", "token_lstm_small")]
 AS_RUN, LINEAR = ModelSettings(name="cnn5_as_run", norm="batch"), ModelSettings(name="linear", norm="none")
 
 

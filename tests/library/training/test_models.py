@@ -103,10 +103,20 @@ def test_numbers_of_parameters_of_windows_of_80_characters_of_80(name: str, expe
     assert module(torch.randint(80, (3, 80))).shape == (3, 80)
 
 
+def test_the_small_lstm_is_one_of_128_on_an_embedding_of_8() -> None:
+    module = build("token_lstm_small", (80, 65), "none", n_outputs=65)
+    embedding, lstm, dense = module  # type: ignore[misc]
+    assert (embedding.num_embeddings, embedding.embedding_dim) == (65, 8)
+    assert (lstm.input_size, lstm.hidden_size, lstm.num_layers, lstm.bidirectional) == (8, 128, 1, False)
+    assert (dense.in_features, dense.out_features) == (128, 65)
+    assert sum(parameter.numel() for parameter in module.parameters()) == 79_561
+    assert module(torch.randint(65, (3, 80))).shape == (3, 65)
+
+
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("fc", (5, 9), r"'fc' takes numbers, and the data set has token ids: .*\(token_mlp, token_lstm; one"),
+        ("fc", (5, 9), r"'fc' takes numbers, and the data set has token ids: .*\(token_mlp, token_lstm, tok"),
         ("cnn_bsfl", (5, 9), "takes numbers"),
         ("token_mlp", MNIST, "'token_mlp' needs token ids, which the data set does not have"),
         ("token_lstm", FEATURES, "needs token ids"),

@@ -1,4 +1,4 @@
-"""Every data source: official files, image folders, this package, or fixed random numbers."""
+"""Every data source: official files, folders, this package, or fixed random numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pausefl.data.sources.base import Source
 from pausefl.data.sources.cifar10 import Cifar10
 from pausefl.data.sources.digits import Digits
 from pausefl.data.sources.folder import ImageFolder
+from pausefl.data.sources.leaf import Leaf, LeafText
 from pausefl.data.sources.mnist import FashionMnist, Mnist
 from pausefl.data.sources.regression import SyntheticRegression
+from pausefl.data.sources.shakespeare import Shakespeare
 from pausefl.data.sources.torchvision_set import torchvision_source
 from pausefl.plugins import Plugins
 
@@ -38,5 +40,8 @@ SOURCES = _Sources(
         "cifar10": Cifar10,
         "imagefolder": ImageFolder,
         "synthetic_regression": SyntheticRegression,
+        "shakespeare": Shakespeare,
+        "leaf": Leaf,
+        "leaf_text": LeafText,
     },
 )

@@ -23,9 +23,12 @@ SCHEME = "https://"
 
 
 class Official(Source):
-    """A data set whose files a class of ``torchvision.datasets`` downloads."""
+    """A data set whose files a class of ``torchvision.datasets`` downloads.
 
-    #: Name of its class in ``torchvision.datasets``.
+    One that torchvision does not have defines `fetch` and `addresses`.
+    """
+
+    #: Name of its class in ``torchvision.datasets``, if there is one.
     dataset: ClassVar[str]
     #: Folder on the web with the archives, in place of the class's own list, which has http addresses.
     mirror: ClassVar[str] = ""

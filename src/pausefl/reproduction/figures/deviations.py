@@ -40,6 +40,10 @@ DEVIATIONS = {
     "D68": "the global model is not evaluated in every round",
     "D71": "the text does not give K, m and the β of the papers' figure; these are ours",
     "D77": "the annealer that draws a neighbour by its gain is that of the authors' logs, not the paper's",
+    "D86": "worlds, times and deadlines are decisions of this project, made before any of these runs",
+    "D87": "the sweep is a selector of this project; its lag was fixed on other seeds",
+    "D88": "with over-selection a round ends when as many as were wanted have answered",
+    "D89": "the temperature that is scaled by the spread of rewards is not the papers'",
 }
 
 
@@ -63,6 +67,8 @@ _APPLIES: dict[str, Callable[[Scenario], bool]] = {
     "D30": lambda one: one.reward.name == "bsfl",
     "D68": lambda one: one.training.evaluate_every > 1,
     "D77": lambda one: any(iterates(name) and not SELECTORS[name].anneals for name in one.selectors),
+    "D87": lambda one: "sweep" in one.selectors,
+    "D88": lambda one: one.selection.over_selection is not None,
 }
 
 

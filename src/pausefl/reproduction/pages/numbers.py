@@ -33,6 +33,7 @@ from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.formats import summary_line
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.reproduction.pages.published import Published
+from pausefl.reproduction.pages.world_numbers import WorldNumbers
 from pausefl.reproduction.studies import changes, drift
 from pausefl.reproduction.studies.benchmark import Benchmark
 from pausefl.runs.collected import Collected
@@ -47,7 +48,7 @@ LONG_RUNS = {AS_WRITTEN: "mnist_knobs", AS_RUN: "mnist_long_as_run"}
 CLOSE = 0.03
 
 
-class Numbers:
+class Numbers(WorldNumbers):
     """Makers of numbers: of claims' comparisons, published runs and studies; each returns a text."""
 
     def __init__(self, published: Published) -> None:

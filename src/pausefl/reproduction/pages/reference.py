@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pausefl.analysis.benchmark.suite import Suite
 from pausefl.analysis.figures.kinds import FigureSettings
 from pausefl.analysis.markdown import table
 from pausefl.bandit.latency import LATENCIES
@@ -39,6 +40,8 @@ _INTRODUCTION = """\
 - `scenarios/NAME.yaml` describes one federated experiment of a paper: everything a job needs apart from the
   selector and the seed. A comment beside each value says where it comes from.
 - `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
+- `benchmarks.yaml` says in which worlds and under which seeds `pausefl benchmark` compares selectors
+  ([docs/benchmark.md](../docs/benchmark.md)).
 - `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
 - Two files have the keys of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
   `demo.yaml`, two small experiments that run in minutes and need no download, and `published.yaml`, the runs
@@ -118,7 +121,16 @@ def editor_schemas() -> dict[str, dict[str, Any]]:
         "description": "Scenario from which this one differs.",
     }
     scenario |= {"if": {"required": ["base"]}, "else": _required(described(ScenarioFile))}
+    schemas["benchmarks"] = _file_of_suites()
     return {f"{name}.json": schema for name, schema in schemas.items()}
+
+
+def _file_of_suites() -> dict[str, Any]:
+    """Schema of ``benchmarks.yaml``: benchmarks by name."""
+    suite = json.loads(json.dumps(plain_schema(Suite)), object_hook=_with_own)
+    del suite["properties"]["name"]  # its key
+    suite["required"].remove("name")
+    return {"$defs": suite.pop("$defs"), "type": "object", "additionalProperties": suite}
 
 
 def write(folder: Path) -> None:

@@ -73,6 +73,10 @@ class Study(Settings):
         """Figure of the computed tables, without a title, and derived tables."""
         raise NotImplementedError
 
+    def write(self, tables: Tables, plotted: Plotted, folder: Path) -> None:
+        """Write what is derived from the computed tables, beside the figure, into a folder."""
+        write_tables(plotted.tables, folder)
+
     @property
     def kind(self) -> str:
         """Name of its kind."""

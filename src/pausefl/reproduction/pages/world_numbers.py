@@ -1,0 +1,197 @@
+"""Named numbers of the selection benchmark and of factorial studies, for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl.analysis import markdown
+from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
+from pausefl.analysis.benchmark.page import to_markdown
+from pausefl.analysis.benchmark.suite import Suite
+from pausefl.analysis.formats import number
+from pausefl.analysis.intervals import Estimate, estimate
+from pausefl.reproduction.pages.published import Published
+from pausefl.reproduction.studies.factorial import MEASURES, Factorial
+from pausefl.reproduction.studies.worlds import Worlds
+
+#: When the sweep wins in a world, decided before any run: budget and rounds over the other's, and the least
+#: end of the interval of accuracy less the other's, in points.
+MOST_BUDGET, LEAST_ROUNDS, LEAST_ACCURACY = 0.70, 0.95, -1.0
+
+
+class WorldNumbers:
+    """Makers of numbers of the selection benchmark; each returns a text."""
+
+    published: Published
+
+    def worlds_table(self, study: str, measure: str, labels: str) -> str:
+        """All selectors against the reference by a measure, under one law of labels; a Markdown table."""
+        settings, rows = self._worlds(study)
+        suite, reference = settings.benchmark, settings.reference
+        table = compare(rows, suite, reference)
+        own = table[(table["measure"] == measure) & (table["labels"] == labels)]
+        return to_markdown(own, suite, measures_of(suite)[measure], reference, unranked(rows)).rstrip()
+
+    def worlds_value(self, study: str, world: str, labels: str, measure: str, selector: str) -> str:
+        """A selector's mean over seeds in a cell, of a time the median: ``87.1``, ``74``."""
+        row, measured = self._compared(study, world, labels, measure, selector, selector)
+        return number(measured.factor * row["mean"], f".{measured.digits}f")
+
+    def worlds_gap(self, study: str, world: str, labels: str, measure: str, selector: str, other: str) -> str:
+        """A selector against another in a cell, a difference or a ratio: ``0.63 (0.61 to 0.65)``."""
+        row, measured = self._compared(study, world, labels, measure, selector, other)
+        form, unit = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
+        gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
+        return f"{row['bound']} {gap}" if row["bound"] else f"{gap} ({low} to {high})"
+
+    def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
+        """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
+        own, measured = self._all_compared(study, measure, selector, other, labels)
+        form, unit = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
+        gaps = unit * own["gap"][own["bound"] == ""]
+        return f"{number(gaps.min(), form)} to {number(gaps.max(), form)}"
+
+    def worlds_count(
+        self, study: str, measure: str, selector: str, other: str, verdict: str, labels: str = ""
+    ) -> str:
+        """In how many cells a selector is better, equal or worse than another: ``9 of 12``."""
+        own, _ = self._all_compared(study, measure, selector, other, labels)
+        return f"{(own['verdict'] == verdict).sum()} of {len(own)}"
+
+    def worlds_rule(self, study: str, selector: str, other: str) -> str:
+        """Whether a selector wins in each cell by the rule that was decided beforehand; a Markdown table."""
+        rows, n_won = [], 0
+        for world, labels, budget, n_rounds, accuracy in self._judged(study, selector, other):
+            budget_kept, rounds_kept = budget.mean <= MOST_BUDGET, n_rounds.mean >= LEAST_ROUNDS
+            accuracy_kept = accuracy.low > LEAST_ACCURACY
+            won = budget_kept and rounds_kept and accuracy_kept
+            n_won += won
+            rows.append(
+                (
+                    world,
+                    labels,
+                    _kept(f"{budget.mean:.3f}", budget_kept),
+                    _kept(f"{n_rounds.mean:.3f}", rounds_kept),
+                    _kept(
+                        f"{number(accuracy.mean, '+.1f')} ({number(accuracy.low, '+.1f')} to"
+                        f" {number(accuracy.high, '+.1f')})",
+                        accuracy_kept,
+                    ),
+                    "**yes**" if won else "no",
+                )
+            )
+        head = ("World", "Labels", "Budget spent, ratio", "Rounds, ratio", "Accuracy (points)", "Wins")
+        return markdown.table(head, rows, "llrrrl").rstrip()
+
+    def worlds_won(self, study: str, selector: str, other: str) -> str:
+        """In how many cells it wins: ``3 of 12``."""
+        won = [
+            budget.mean <= MOST_BUDGET and n_rounds.mean >= LEAST_ROUNDS and accuracy.low > LEAST_ACCURACY
+            for _, _, budget, n_rounds, accuracy in self._judged(study, selector, other)
+        ]
+        return f"{sum(won)} of {len(won)}"
+
+    def between_worlds(
+        self, study: str, world: str, labels: str, measure: str, selector: str, other_study: str
+    ) -> str:
+        """A selector in a cell of a benchmark against itself in that cell of another, under the same seed."""
+        ours, theirs = (self._by_seed(one, world, labels, measure, selector) for one in (study, other_study))
+        measured = measures_of(self._worlds(study)[0].benchmark)[measure]
+        if measured.ratio:
+            found = np.exp(estimate(np.log((ours / theirs).dropna())))
+            return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
+        gap, low, high = (measured.factor * part for part in estimate((ours - theirs).dropna()))
+        return f"{number(gap, '+.1f')} ({number(low, '+.1f')} to {number(high, '+.1f')})"
+
+    def effects_table(self, study: str) -> str:
+        """What each level of each factor changes; a Markdown table."""
+        return self._factorial(study).to_markdown(self.published.study(study, "runs.csv")).rstrip()
+
+    def effect(self, study: str, factor: str, level: str, measure: str) -> str:
+        """What a level of a factor changes over all combinations of the others: ``1.59 (1.57 to 1.61)``."""
+        effects = self._factorial(study).effects(self.published.study(study, "runs.csv"))
+        chosen = (effects["factor"] == factor) & (effects["level"] == level) & (effects["measure"] == measure)
+        (row,) = effects[chosen].to_dict("records")
+        form, unit = (".2f", 1.0) if MEASURES[measure].ratio else ("+.1f", MEASURES[measure].factor)
+        gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
+        return f"{gap} ({low} to {high})"
+
+    def cell(self, study: str, measure: str, *levels: str) -> str:
+        """Mean over seeds of a combination of levels: ``0.54``."""
+        of = MEASURES[measure]
+        return number(of.factor * self._cell(study, measure, levels).mean(), of.form)
+
+    def cells_paired(self, study: str, measure: str, levels: list[str], others: list[str]) -> str:
+        """A combination of levels against another, under the same seed: ``1.59 (1.57 to 1.61)``."""
+        ours, theirs = (self._cell(study, measure, tuple(one)) for one in (levels, others))
+        if MEASURES[measure].ratio:
+            found = np.exp(estimate(np.log(ours / theirs)))
+            return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
+        gap, low, high = (MEASURES[measure].factor * part for part in estimate(ours - theirs))
+        return f"{number(gap, '+.1f')} ({number(low, '+.1f')} to {number(high, '+.1f')})"
+
+    def _judged(
+        self, study: str, selector: str, other: str
+    ) -> Iterator[tuple[str, str, Estimate, Estimate, Estimate]]:
+        """World, labels, and estimates of ratios of budget and rounds and of points of accuracy of cells."""
+        settings, rows = self._worlds(study)
+        suite = settings.benchmark
+        for (world, labels), own in rows.groupby(["world", "labels"], sort=False):
+            by = {name: own[own["selector"] == name].set_index("seed") for name in (selector, other)}
+
+            def ratio(column: str, by: dict[str, pd.DataFrame] = by) -> Estimate:
+                logs = np.log(by[selector][column] / by[other][column])
+                return Estimate(*np.exp(estimate(logs)))
+
+            accuracy = estimate(100 * (by[selector]["accuracy"] - by[other]["accuracy"]))
+            names = suite.worlds[str(world)].title, suite.labels[str(labels)]
+            yield *names, ratio("spent_max"), ratio("n_rounds"), accuracy
+
+    def _worlds(self, study: str) -> tuple[Worlds, pd.DataFrame]:
+        found: Worlds = self.published.studies.of_kind("worlds")[study]
+        return found, self.published.study(study, "runs.csv")
+
+    def _factorial(self, study: str) -> Factorial:
+        found: Factorial = self.published.studies.of_kind("factorial")[study]
+        return found
+
+    def _compared(
+        self, study: str, world: str, labels: str, measure: str, selector: str, other: str
+    ) -> tuple[dict[Any, Any], Measure]:
+        own, measured = self._all_compared(study, measure, selector, other, labels)
+        (row,) = own[own["world"] == world].to_dict("records")
+        return row, measured
+
+    def _all_compared(
+        self, study: str, measure: str, selector: str, other: str, labels: str = ""
+    ) -> tuple[pd.DataFrame, Measure]:
+        """The rows of `compare` of a selector against another; Holm's correction is over all selectors."""
+        settings, rows = self._worlds(study)
+        suite: Suite = settings.benchmark
+        table = compare(rows, suite, other)
+        own = table[(table["measure"] == measure) & (table["selector"] == selector)]
+        return (own[own["labels"] == labels] if labels else own), measures_of(suite)[measure]
+
+    def _by_seed(self, study: str, world: str, labels: str, measure: str, selector: str) -> pd.Series:
+        settings, rows = self._worlds(study)
+        column = measures_of(settings.benchmark)[measure].column
+        chosen = (rows["world"] == world) & (rows["labels"] == labels) & (rows["selector"] == selector)
+        return rows[chosen].set_index("seed")[column].astype(float)
+
+    def _cell(self, study: str, measure: str, levels: tuple[str, ...]) -> pd.Series:
+        settings = self._factorial(study)
+        runs = settings.with_levels(self.published.study(study, "runs.csv"))
+        for name, level in zip(settings.factors, levels, strict=True):
+            runs = runs[runs[name] == level]
+        if runs.empty:
+            raise KeyError(levels)
+        return runs.set_index("seed")[measure].astype(float)
+
+
+def _kept(text: str, kept: bool) -> str:
+    """A number that keeps a condition, or one in italics that misses it."""
+    return text if kept else f"*{text}*"
