@@ -53,6 +53,7 @@ event.register("numba:compile", _WAIT)  # type: ignore[no-untyped-call]
 
 def _keep_temporarily() -> None:
     """Have Numba keep what it compiles until this process ends, for it and the processes that it starts."""
+    _WAIT.said = True  # the line below says so
     folder = tempfile.mkdtemp(prefix="pausefl-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
