@@ -45,10 +45,8 @@ def listed(what: str, given: Iterable[Hashable], known: Iterable[Hashable]) -> l
     """
     if isinstance(given, (str, bytes)):
         raise ConfigError(f"{what} = {given!r} is one text: give a list of ids")
-    ids = list(given)
-    if any(isinstance(one, (bool, np.bool_)) for one in ids) and not any(
-        isinstance(one, (bool, np.bool_)) for one in known
-    ):
+    ids, truths = list(given), {bool, np.bool_}
+    if truths.intersection(map(type, ids)) and not truths.intersection(map(type, known)):
         raise ConfigError(
             f"{what} has True or False in it, and clients have other ids: instead of a mask, give the ids,"
             " such as numpy.flatnonzero(mask)"
