@@ -64,6 +64,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_type_aliases = {"AnySelector": "AnySelector"}
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["flwr", "nvflare"]  # each is an extra, and the site is built without it
 napoleon_google_docstring = False
 
 # Diagrams are drawn when the site is built: pages load no script for them.
