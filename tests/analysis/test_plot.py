@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 from typer.testing import CliRunner
 
 import pausefl
 from pausefl.analysis.figures.kinds import FIGURES
+from pausefl.analysis.figures.names import broken
 from pausefl.cli import app
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.selectors import LABELS, SELECTORS
@@ -54,6 +60,51 @@ def test_every_kind_of_figure_is_made_of_runs(kind: str, runs: Runs) -> None:
     assert figure.axes
     assert "mine" not in SELECTORS
     assert "mine" not in LABELS
+
+
+def rule(name: str) -> type[pausefl.Selector]:
+    def select(self: pausefl.Selector, history: pausefl.History, rng: np.random.Generator) -> Any:
+        return mine(history, rng)
+
+    return type(name, (pausefl.Selector,), {"__call__": select, "name": name})
+
+
+def texts_cut(figure: Any) -> list[str]:
+    """Texts of a figure that go beyond its edges; an axis hides the ticks beyond its ends."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    ticks = [tick for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_ticklabels()]
+    hidden = {tick for tick in ticks if len(tick.get_text()) < 6}
+    texts = [one for one in figure.findobj(Text) if one.get_visible() and one.get_text().strip()]
+    boxes = [(one, one.get_window_extent(canvas.get_renderer())) for one in texts if one not in hidden]
+    width, height = figure.bbox.size
+    inside = {one for one, box in boxes if min(box.x0, box.y0) > -1 and box.x1 < width + 1 and box.y1 < height + 1}
+    return [one.get_text() for one, _ in boxes if one not in inside]
+
+
+@pytest.mark.parametrize("kind", [*FIGURES, "paired"])
+def test_no_text_is_cut_however_long_names_are(kind: str, runs: Runs) -> None:
+    long = "looks_at_speeds_and_sizes_of_everyone", "Donaudampfschifffahrtsgesellschaftskapitaen", "W" * 22
+    demo = pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 12})
+    shown = [runs["pause 0"], *(pausefl.run(demo, rule(name), 0) for name in long)]
+    figure = pausefl.paired(shown, "mean_round_s").plot() if kind == "paired" else pausefl.plot(shown, kind)
+    assert texts_cut(figure) == []
+    assert not any(text.get_text().startswith("Ours") for text in figure.findobj(Text))
+
+
+def test_names_of_settings_are_broken_between_their_words(runs: Runs) -> None:
+    demo = pausefl.load_scenario("demo_small")
+    slow = pausefl.change(demo, {"training.n_rounds": 12, "network.slow_latency_max": 1.75})
+    figure = pausefl.plot([runs["pause 0"], pausefl.run(slow, "pause", 0)], "leakage_vs_time")
+    names = [text.get_text() for text in figure.axes[0].texts]
+    assert "PAUSE,\nslow_latency_max =\n1.75" in names
+
+
+@given(st.text(alphabet="ab_./ \u00a0", min_size=1, max_size=80), st.integers(4, 30))
+def test_broken_text_keeps_its_characters_and_its_width(text: str, width: int) -> None:
+    lines = broken(text, width)
+    assert all(len(line) <= width for line in lines.splitlines())
+    assert re.sub(r"\s", "", lines) == re.sub(r"\s", "", text)
 
 
 def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> None:

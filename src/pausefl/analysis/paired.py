@@ -30,6 +30,9 @@ COMPARED = ("accuracy_in_time", "loss_in_time", "mean_round_s", "leakage_in_time
 #: Ratios that spread over more than this factor have a logarithmic axis.
 _SPREAD = 5
 
+#: Characters of a line of the names of a pair.
+_WIDTH = 40
+
 
 class Paired(pd.DataFrame):
     """What `paired` returns: a data frame that draws itself."""
@@ -51,21 +54,23 @@ class Paired(pd.DataFrame):
             from matplotlib.ticker import LogLocator, NullLocator
 
             from pausefl.analysis.figures.any_runs import show_in_notebooks
+            from pausefl.analysis.figures.names import broken
             from pausefl.analysis.figures.style import COLUMN_WIDTH, new_figure, theme
         except ModuleNotFoundError as error:
             raise PauseflError(to_install("a figure", error, "workflow")) from None
         if (shown := self.dropna(subset="gap")).empty:
             raise PauseflError("no pair has a gap to draw: selectors share no seed, or none is known")
-        pairs = [_words(row) for row in shown.to_dict("records")]
+        pairs = [broken(_words(row), _WIDTH) for row in shown.to_dict("records")]
+        drawn = self.gaps.assign(pair=[broken(pair, _WIDTH) for pair in self.gaps["pair"]])
         ends = np.abs(shown[["low", "high"]].to_numpy(np.float64).T - shown["gap"].to_numpy(np.float64))
         even = float(self.unit.eq("ratio").any())
         marks = {"one seed": "o", "at least": ">", "at most": "<"}
         with theme():
-            figure, axes = new_figure(1 + 0.3 * len(shown))
+            figure, axes = new_figure(1 + 0.3 * len(shown) + 0.16 * sum(pair.count("\n") for pair in pairs))
             figure.set_figwidth(1.5 * COLUMN_WIDTH)
             axes.axvline(even, color="black", linewidth=0.8)
             sns.scatterplot(
-                self.gaps,
+                drawn,
                 x="gap",
                 y="pair",
                 style="of",

@@ -99,25 +99,24 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
 def to_markdown(
     across: pd.DataFrame, labels: Mapping[str, str] | None = None, protected: str = "coordinate"
 ) -> str:
-    """The table for people, with a note, and the best final accuracy in bold of those that can be compared.
+    """The table for people, with a note. Nothing in it is bold: means alone do not say which is the best.
 
-    These are the private selectors with the most seeds, if several have that many, and more than one. The
-    table is that of `by_selector`; `PauseflError` if it has no rows. A regression has a column of final
+    The table is that of `by_selector`; `PauseflError` if it has no rows. A regression has a column of final
     losses, and dashes for accuracy. Selectors are called by their labels, else by their names. The epsilon of
     the leakage is for what is ``protected``: a ``coordinate`` or the ``update``.
     """
     if across.empty:
         raise PauseflError("no runs to tabulate")
-    labels, best = labels or {}, _best_private(across)
+    labels = labels or {}
     titled = [name for name in _TITLED if across[f"{name}_mean"].notna().any()]
     records = []
-    for i, row in across.reset_index(drop=True).iterrows():
+    for _, row in across.iterrows():
         accuracy = mean_sd(row, "final_accuracy", 1, scale=100)
         if row["n_diverged"]:
             accuracy += f", diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
         cells = {
             "Selector": labels.get(row["selector"], f"`{row['selector']}`"),
-            "Final accuracy (%)": f"**{accuracy}**" if i == best else accuracy,
+            "Final accuracy (%)": accuracy,
             "Best accuracy (%)": mean_sd(row, "best_accuracy", 1, scale=100),
             "Final loss": mean_sd(row, "final_loss", 4),
             "Time to target (s)": time_to_target(row),
@@ -132,28 +131,12 @@ def to_markdown(
         if not _loss_alone(across):
             del cells["Final loss"]
         records.append(cells)
-    return markdown.of_records(records, _table_note(across, best is not None))
+    return markdown.of_records(records, _table_note(across))
 
 
 def _loss_alone(across: pd.DataFrame) -> bool:
     """Whether the runs have a loss but no accuracy."""
     return bool(across["final_accuracy_mean"].isna().all() and across["final_loss_mean"].notna().any())
-
-
-def _best_private(across: pd.DataFrame) -> int | None:
-    """Row of the best final accuracy of selectors of finite leakage, or of all if there is none.
-
-    Only those with the most seeds count: None if these are one selector, or have one seed, and where there
-    is no target, as where nobody learns.
-    """
-    accuracy = across["final_accuracy_mean"].to_numpy(dtype=np.float64)
-    private = np.isfinite(across["leakage_max_mean"].to_numpy(dtype=np.float64))
-    n_seeds = across["n_seeds"].to_numpy()
-    learned = ~np.isnan(accuracy) & across["target_accuracy"].notna().to_numpy()
-    eligible = np.flatnonzero(learned & (private | ~private.any()))
-    most = n_seeds[eligible].max(initial=0)
-    eligible = eligible[n_seeds[eligible] == most]
-    return int(eligible[np.argmax(accuracy[eligible])]) if most > 1 and len(eligible) > 1 else None
 
 
 def time_to_target(row: pd.Series) -> str:
@@ -167,12 +150,11 @@ def time_to_target(row: pd.Series) -> str:
     return mean_sd(row, "seconds_to_target", 1)
 
 
-def _table_note(across: pd.DataFrame, bold: bool) -> str:
+def _table_note(across: pd.DataFrame) -> str:
     target = across["target_accuracy"].iloc[0]
     note = "Mean ± standard deviation over seeds. Mean rounds are in simulated seconds."
     if across["final_accuracy_mean"].notna().any():
-        best = "; the best final one of private selectors with most seeds is in bold" if bold else ""
-        note += f" Accuracy is on test data, averaged over {WINDOW} rounds{best}."
+        note += f" Accuracy is on test data, averaged over {WINDOW} rounds."
         if math.isnan(target):
             return f"{note} There is no target: accuracies are hardly above the start."
         note += (

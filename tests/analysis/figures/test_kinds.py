@@ -21,6 +21,7 @@ from pausefl.settings import Scenario
             ("x_limits = [0, 1]", "above 0"),
         ),
         ({"kind": "selections", "window": 5}, ("window does not apply",)),
+        ({"kind": "selections", "caption": ""}, ("figures.fig.caption",)),
         ({"kind": "leakage_vs_time", "window": 5}, ("window does not apply", "smoothed")),
     ],
 )

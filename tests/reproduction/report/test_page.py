@@ -140,6 +140,16 @@ def test_figures_are_by_paper_and_number(write: Write) -> None:
     assert sections["pause_v1"].not_run == "Figs. 1 to 9"
 
 
+def test_a_scenario_has_a_caption_of_its_own_in_place_of_the_usual_words(write: Write) -> None:
+    part = write("mine", {"mine_accuracy": "accuracy_vs_time"})
+    figures = {"mine_accuracy": {"kind": "accuracy_vs_time", "caption": "Short, *mine* & plain."}}
+    own = dataclasses.replace(part, scenario=part.scenario.replace(figures=figures))
+    usual, shortened = (page_of(scenarios={"mine": one}) for one in (part, own))
+    assert "Trailing means over 10 rounds." in usual
+    assert "Trailing means over 10 rounds." not in shortened
+    assert "Short, *mine* &amp; plain." in shortened
+
+
 def test_a_figure_of_a_paper_shows_what_its_authors_ran_first(write: Write, tmp_path: Path) -> None:
     written = write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"}, scale="paper")
     ran = write("b", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")

@@ -15,7 +15,7 @@ from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 
 #: How the selector of a panel looks in it, and the curves of the others.
-_OURS: dict[str, Any] = {"color": look_of("pause").color, "linewidth": 1.3}
+_CURVE: dict[str, Any] = {"color": look_of("pause").color, "linewidth": 1.3}
 _OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.5}
 
 #: Panels side by side.
@@ -54,19 +54,19 @@ def plot_beside(
         axes.grid(visible=False)
         for other in curves.values():
             plot_band(axes, other, shown.is_leakage, banded=False, **_OTHERS)
-        plot_band(axes, curve, shown.is_leakage, **_OURS)
+        plot_band(axes, curve, shown.is_leakage, **_CURVE)
         if selector in theirs.points:
             x, y = theirs.points[selector]
             axes.plot(x[x <= limit], y[x <= limit], **theirs.look)
         for height in across.values():
             axes.axhline(height, **THIN)
     most = max(curve.n_seeds for curve in curves.values())
-    ours = f"Ours: mean and range of {most} seeds" if most > 1 else "Ours: one seed"
-    key = legend_key(**_OURS)
-    keys: dict[str, Any] = {ours: (Patch(facecolor=_OURS["color"], **FILLED), key) if most > 1 else key}
+    seeds = f"Mean and range of {most} seeds" if most > 1 else "One seed"
+    key = legend_key(**_CURVE)
+    keys: dict[str, Any] = {seeds: (Patch(facecolor=_CURVE["color"], **FILLED), key) if most > 1 else key}
     keys[theirs.label] = legend_key(**theirs.look)
     if len(curves) > 1:
-        keys["Ours: other selectors"] = legend_key(**_OTHERS)
+        keys["Other selectors"] = legend_key(**_OTHERS)
     keys |= {name: legend_key(**THIN) for name in across}
     label_all(figure, shown.quantity if len(curves) > _COLUMNS else shown.y_label)
     figure.legend(keys.values(), keys.keys(), loc="outside lower center", ncols=2, fontsize="small")

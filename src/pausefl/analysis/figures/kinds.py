@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 
 from pausefl.errors import ConfigError, suggest
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, Items, Name, OneOf, Real
+from pausefl.schema.types import Count, Items, Name, OneOf, Real, Text
 from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
@@ -119,7 +119,7 @@ class FigureSettings(Settings):
     kind: Annotated[str, OneOf(FIGURES)]
     """What it shows."""
     x_scale: AxisScale | None = None
-    """Scale of its horizontal axis; by default `linear`. Not of `selections`, nor is any other key."""
+    """Scale of its horizontal axis; by default `linear`. Not of `selections`, which has axes of its own."""
     y_scale: AxisScale | None = None
     """Scale of its vertical axis; by default `linear`, but `log` for losses that span much."""
     x_limits: Limits | None = None
@@ -128,6 +128,9 @@ class FigureSettings(Settings):
     """Where its vertical axis begins and ends."""
     window: Count | None = None
     """Rounds of the trailing mean that is shown of an accuracy or a loss; by default 10."""
+    caption: Text | None = None
+    """What stands below it in the report, as plain text, in place of the usual words. The details that unfold
+    there stay as they are."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -142,7 +145,7 @@ class FigureSettings(Settings):
 
     @model_validator(mode="after")
     def _axes_can_be_so(self) -> Self:
-        if self.kind == "selections" and (given := self.model_fields_set - {"kind"}):
+        if self.kind == "selections" and (given := self.model_fields_set - {"kind", "caption"}):
             raise ValueError(f"{min(given)} does not apply: maps of users and rounds have axes of their own")
         if self.window and self.kind not in ("accuracy_vs_time", "loss_vs_time"):
             raise ValueError("window does not apply: only accuracies and losses are smoothed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 #: Characters of a line of a name. In points: its height, the space between names, where they begin, and the
 #: sample of its line before it.
 _WIDTH, _HEIGHT, _SPACE, _INDENT, _SAMPLE = 22, 7.6, 1.5, 21, (4, 11, 18)
+
+#: Marks where a word may be broken.
+_HERE = "\x1f"
 
 #: Matplotlib's identifier of what is written here.
 _NAME = "name of a line"
@@ -38,7 +42,7 @@ def name_ends(axes: Axes, lines: Iterable[Line2D]) -> None:
         artist.remove()
     figure.draw_without_rendering()  # finds the height of the axes
     ends = sorted(((_end(axes, line), line) for line in lines), key=lambda one: one[0])
-    words = [textwrap.fill(str(line.get_label()), _WIDTH) for _, line in ends]
+    words = [broken(str(line.get_label()), _WIDTH) for _, line in ends]
     sizes = np.array([_SPACE + _HEIGHT * (1 + name.count("\n")) for name in words])
     height = axes.bbox.height * 72 / figure.dpi
     if (missing := sizes.sum() - height) > 0:
@@ -53,6 +57,24 @@ def name_ends(axes: Axes, lines: Iterable[Line2D]) -> None:
         sample.set(data=(_SAMPLE, [y] * 3), markevery=[1], clip_on=False, label="_", gid=_NAME, **place)
         axes.add_artist(sample)
         axes.text(_INDENT, y, name, fontsize="small", va="center", linespacing=0.9, gid=_NAME, **place)
+
+
+def broken(text: str, width: int) -> str:
+    """A text in lines of at most ``width`` characters, broken at spaces.
+
+    Only a word that is longer is broken: at a space that would hold it together, else after ``_``, ``.`` or
+    ``/``, as in names of settings, else anywhere.
+    """
+
+    def opened(found: re.Match[str]) -> str:
+        word = found[0].replace("\u00a0", " ") if len(found[0]) > width else found[0]
+        return " ".join(
+            re.sub(r"([_./])(?=\w)", rf"\1{_HERE} ", one) if len(one) > width else one
+            for one in word.split(" ")
+        )
+
+    filled = textwrap.fill(re.sub(r"[^ ]+", opened, text), width)
+    return filled.replace(f"{_HERE} ", "").replace(_HERE, "")
 
 
 def names_in(axes: Axes) -> list[Line2D]:

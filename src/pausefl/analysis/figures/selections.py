@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from pausefl.analysis.figures.names import broken
 from pausefl.analysis.figures.panels import Plotted
 from pausefl.analysis.figures.style import COLUMN_WIDTH
 from pausefl.runs.run import Rounds, runs_of
@@ -59,7 +60,8 @@ def plot_selections(rounds: Rounds, scenario: Scenario) -> Plotted:
         rest = np.median(rests) if len(rests) else np.nan
         rows.append((label, seed, len(run), fast, np.mean(ranks), rest))
         heading: dict[str, Any] = {"fontsize": "small", "fontweight": "normal", "loc": "left", "pad": 3}
-        axes.set_title(f"{label}: {fast:.0f} % fast, rest {rest:.3g}", **heading)
+        title = f"{label}: {fast:.0f} % fast, rest {rest:.3g}"
+        axes.set_title(broken(title, int(15 * COLUMN_WIDTH)), linespacing=0.9, **heading)
         extent = (0.5, len(run) + 0.5, n_users, 0)
         axes.imshow(took_part, extent=extent, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axes.axhline(n_users // 2, color="black", linewidth=0.6)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pausefl.analysis.figures.names import name_ends, names_in
+from pausefl.analysis.figures.names import broken, name_ends, names_in
 from pausefl.analysis.formats import raised
 from pausefl.analysis.markdown import latex_table
 from pausefl.files import replacing
@@ -86,7 +86,7 @@ def new_grid(
     panels = []
     for i, title in enumerate(titles):
         axes, bottom = figure.add_subplot(n_rows, n_columns, i + 1), i + n_columns >= len(titles)
-        words = textwrap.fill(title, int(16 * width / n_columns))
+        words = broken(title, int(16 * width / n_columns))
         axes.set_title(
             words, loc="left", y=1.0, fontsize="small", fontweight="normal", pad=3, linespacing=0.9
         )

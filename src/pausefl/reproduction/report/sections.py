@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pausefl.analysis.figures.kinds import FIGURES, figures_of
 from pausefl.reproduction.authors_archive import TABLE_KINDS
 from pausefl.reproduction.figures import papers
-from pausefl.reproduction.figures.captions import Caption, caption
+from pausefl.reproduction.figures.captions import Caption, caption, plain
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import SCALES
@@ -141,4 +141,5 @@ def caption_of(part: ScenarioPart, kind: str, figure: str = "") -> Caption:
     """Caption of a figure or a table of a scenario; ``figure`` is the name under which it asks for one."""
     asked = figures_of(part.scenario).get(figure)
     window = asked.window if asked else None
-    return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin, window)
+    usual = caption(kind, part.scenario, [run.seed for run in part.runs], part.origin, window)
+    return replace(usual, shown=plain(asked.caption)) if asked and asked.caption else usual
