@@ -7,6 +7,7 @@ import math
 import os
 import re
 import resource
+import shlex
 import sys
 import warnings
 from collections import Counter
@@ -176,6 +177,20 @@ def run(
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
             run_job(job, dataset, partition, out, watcher, Saving(save_every, restart), started)
     typer.echo(run_report(out))
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(parser=_folder, metavar="FOLDER", help="Folder for the project.")],
+) -> None:
+    """Begin a project of your own: a workflow, a scenario on the built-in digits, a selector and its test."""
+    from pausefl.reproduction.starting import start_project
+
+    for name in start_project(folder):
+        typer.echo(folder / name)
+    typer.echo(
+        f"\ncd {shlex.quote(str(folder))} && snakemake --cores 2    # figure, table and report in results"
+    )
 
 
 @app.command()

@@ -73,12 +73,16 @@ def texts_cut(figure: Any) -> list[str]:
     """Texts of a figure that go beyond its edges; an axis hides the ticks beyond its ends."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    ticks = [tick for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_ticklabels()]
+    ticks = [
+        tick for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_ticklabels()
+    ]
     hidden = {tick for tick in ticks if len(tick.get_text()) < 6}
     texts = [one for one in figure.findobj(Text) if one.get_visible() and one.get_text().strip()]
     boxes = [(one, one.get_window_extent(canvas.get_renderer())) for one in texts if one not in hidden]
     width, height = figure.bbox.size
-    inside = {one for one, box in boxes if min(box.x0, box.y0) > -1 and box.x1 < width + 1 and box.y1 < height + 1}
+    inside = {
+        one for one, box in boxes if min(box.x0, box.y0) > -1 and box.x1 < width + 1 and box.y1 < height + 1
+    }
     return [one.get_text() for one, _ in boxes if one not in inside]
 
 

@@ -175,7 +175,11 @@ def test_where_nobody_learns_there_is_no_target(write: WriteRun) -> None:
 
 def test_nothing_is_bold_since_means_alone_do_not_say_which_is_the_best(write: WriteRun) -> None:
     table = summary_of(
-        *(write(name, seed, [0.1] + [end] * 19) for name, end in (("pause", 0.9), ("random", 0.5)) for seed in (0, 1))
+        *(
+            write(name, seed, [0.1] + [end] * 19)
+            for name, end in (("pause", 0.9), ("random", 0.5))
+            for seed in (0, 1)
+        )
     )
     assert "**" not in tables.to_markdown(tables.by_selector(table))
 

@@ -28,7 +28,7 @@ def make_environment(folder: Path) -> Path:
 
 def copy_source(folder: Path) -> Path:
     """What the package is built from, in a folder of its own."""
-    for name in ("src", "config", "docs"):
+    for name in ("src", "config", "docs", "profiles", "workflow"):
         shutil.copytree(ROOT / name, folder / name, symlinks=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)

@@ -141,7 +141,8 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "name"), [("library", "paired"), ("library", "published"), ("own_training", "example"), ("use", "decay")]
+    ("page", "name"),
+    [("library", "paired"), ("library", "published"), ("own_training", "example"), ("use", "decay")],
 )
 def test_a_page_prints_what_its_example_prints(
     page: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -32,6 +32,10 @@ _KEY_PARTS: dict[str, tuple[str, type]] = {
 }
 
 
+#: Keys of texts that a key of a data set has a digest of, since they may have any characters.
+_TEXTS = ("folder", "file", "label_column", "user_column")
+
+
 def source_class(settings: DataSettings, raw: RawData) -> type[Source]:
     """Class of what the data are read from: the source, or the image folder that replaces its files.
 
@@ -166,15 +170,16 @@ def dataset_key(settings: DataSettings, raw: RawData) -> str:
     """
     keys = set(arguments(source_class(settings, raw)))
     values = _values(settings, raw)
-    folder: str | None = values["folder"] if "folder" in keys else None
+    texts = [str(values[key]) for key in _TEXTS if key in keys and values[key] is not None]
     name = as_folder(settings.source)
-    parts = [name] if folder is None else [name, "from", _slug(folder)]
-    for key in [*_KEY_PARTS, *sorted(keys - {*_KEY_PARTS, "folder"})]:
+    parts = [name, "from", _slug(texts[0])] if texts else [name]
+    for key in [*_KEY_PARTS, *sorted(keys - {*_KEY_PARTS, *_TEXTS})]:
         if key in keys and values[key] is not None:
             short, kind = _KEY_PARTS.get(key, (key, str))
             parts.append(f"{short}{kind(values[key])}")
-    # Different folders can have the same slug.
-    return "-".join(parts if folder is None else [*parts, hashlib.sha256(folder.encode()).hexdigest()[:8]])
+    # Different texts can have the same slug.
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
+    return "-".join([*parts, digest] if texts else parts)
 
 
 def _slug(text: str) -> str:
@@ -194,9 +199,9 @@ def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Pat
         lines.append(f"They are below {other}: set data_root to it.")
     if source in raw.folders:
         lines.append(f"Correct image_folders.{source}, a path below data_root = {root} or an absolute one.")
-    elif "folder" in arguments(made_from):
+    elif key := next((key for key in ("folder", "file") if key in arguments(made_from)), ""):
         lines.append(
-            f"Correct the scenario's data.folder, a path below data_root = {root} or an absolute one."
+            f"Correct the scenario's data.{key}, a path below data_root = {root} or an absolute one."
         )
     elif issubclass(made_from, Official):
         lines += [] if raw.download else ["Downloading is off (download: false)."]

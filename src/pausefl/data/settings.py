@@ -56,11 +56,18 @@ class DataSettings(Settings):
     """Folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with CLASS/ alone and
     `test_fraction` given (`imagefolder`); or with LEAF's JSON files in train/ and test/ (`leaf`,
     `leaf_text`)."""
+    file: Text | None = None
+    """File under the data root, or an absolute path: `.csv`, `.npz` or `.parquet` (`table`). Each row is an
+    example. Columns that no other key names are features, numbers that are taken as they are."""
+    label_column: Text | None = None
+    """Column of the labels, whole numbers or texts (`table`)."""
+    user_column: Text | None = None
+    """Column that says whose a row is, whole numbers or texts, for `partition.users: given` (`table`)."""
     image_size: Annotated[int, Whole(ge=1, le=4_096)] | None = None
     """Pixels a side to which images are resized; null keeps their size."""
     test_fraction: Annotated[float, Real(gt=0, lt=1)] | None = None
     """Share of the examples held out for testing. Needed where there is no official test split (`digits`,
-    `synthetic_regression`, an `imagefolder` without test/)."""
+    `synthetic_regression`, `table`, an `imagefolder` without test/)."""
     n_examples: Annotated[int, Whole(ge=1, le=100_000_000)] | None = None
     """Number of examples, training and test together (`synthetic_regression`)."""
     n_features: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None

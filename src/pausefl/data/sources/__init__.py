@@ -10,6 +10,7 @@ from pausefl.data.sources.leaf import Leaf, LeafText
 from pausefl.data.sources.mnist import FashionMnist, Mnist
 from pausefl.data.sources.regression import SyntheticRegression
 from pausefl.data.sources.shakespeare import Shakespeare
+from pausefl.data.sources.table import Table
 from pausefl.data.sources.torchvision_set import torchvision_source
 from pausefl.plugins import Plugins
 
@@ -43,5 +44,6 @@ SOURCES = _Sources(
         "shakespeare": Shakespeare,
         "leaf": Leaf,
         "leaf_text": LeafText,
+        "table": Table,
     },
 )
