@@ -21,7 +21,9 @@ from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.privacy.zcdp import DELTA
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, class_of, name_of, selector_from
+from pausefl.selectors.restoring import check_counts, check_picker_state, check_remembered
 from pausefl.selectors.settings import CONSTANTS, SelectionSettings
+from pausefl.states import saved
 from pausefl.streams import Streams
 
 #: Options that are left out: zeta, J and kappa of PAUSE v2, Section V-D, and the authors' configuration file.
@@ -323,8 +325,10 @@ class Picker:
         ------
         PauseflError
             If the picker was made with other arguments, as far as can be told (of selectors and rewards that
-            are objects, their class), or had other clients; then it is as it was.
+            are objects, their class), or had other clients, or if an entry of the state cannot be, with its
+            name; then it is as it was.
         """
+        check_picker_state(state)
         # States from before a constant or the accountant could be chosen have the one that there was.
         made = {**CONSTANTS.get(self.name, {}), "accountant": _plain(PureAccountant())}
         made, own = made | state.get("made", {}), self._made()
@@ -352,8 +356,10 @@ class Picker:
             if name:
                 parts[part][name] = value
         self.history.restore(parts["history"])
+        check_remembered(self.selector, parts["selector"], len(self.ids), self.history.round)
         self.selector.restore(parts["selector"])
-        self.ledger.restore(state["participations"])
+        self.ledger.restore(saved(state, "participations", np.int64, (len(self.ids),), 0))
+        check_counts(self._users(state["asked"]), self.ledger.participations, self.history.participations)
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
             self.observe({})

@@ -51,7 +51,7 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     seed = int(streams.generator("initial weights").integers(2**63))
     n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # and no GPU's, which is the caller's
         return settings.build(dataset.input_shape, n_outputs)
 
 
