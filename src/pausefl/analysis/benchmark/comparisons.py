@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.analysis.benchmark.suite import Cell, Suite, settings_digest
-from pausefl.analysis.measures import ORACLES, in_name, measure
+from pausefl.analysis.measures import ORACLES, TARGETS, censored_median, in_name, measure
 from pausefl.analysis.statistics import LEVEL, gaps, holm_adjusted, judge
 from pausefl.errors import PauseflError
 from pausefl.runs.collected import read_run
@@ -54,6 +54,25 @@ def measures_of(suite: Suite) -> dict[str, Measure]:
     }
 
 
+def times_to_targets(rows: pd.DataFrame) -> pd.DataFrame:
+    """Median time to each target accuracy: ``world``, ``labels``, ``selector``, ``target``, ``median_s``.
+
+    A seed that misses a target is later than all others, so the median is infinite if half of them do;
+    ``n_reached`` of ``n_seeds`` reach it.
+    """
+    found = list[dict[str, Any]]()
+    columns = [name for name in rows.columns if name.startswith("seconds_to_")]
+    for (world, labels, selector), own in rows.groupby(["world", "labels", "selector"], sort=False):
+        for column in columns:
+            target = float(column.removeprefix("seconds_to_").replace("_", "."))
+            found.append(
+                {"world": world, "labels": labels, "selector": selector, "target": target / 100}
+                | {"median_s": censored_median(own[column]), "n_reached": own[column].notna().sum()}
+                | {"n_seeds": len(own)}
+            )
+    return pd.DataFrame(found)
+
+
 def row_of(run: Run, cell: Cell, scenario: Scenario, target: float) -> dict[str, Any]:
     """A run's row: what it is of, and what `pausefl.analysis.measures.measure` returns.
 
@@ -70,7 +89,7 @@ def row_of(run: Run, cell: Cell, scenario: Scenario, target: float) -> dict[str,
         "seed": run.seed,
         "settings": settings_digest(scenario),
         "losses": scenario.losses_reported(run.selector) or math.nan,
-        **measure(run.rounds, time_s, n_users, schedule, sorted({0.6, 0.7, 0.8, 0.85, target})),
+        **measure(run.rounds, time_s, n_users, schedule, sorted({*TARGETS, target})),
     }
 
 
