@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, Reward
+from pausefl.clients import by_client, check_counts, check_picker_state, ids_of, is_number, number_of, seed_of
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.plugins import arguments, build, missing
 from pausefl.privacy.accountants import ACCOUNTANTS, Accountant, PureAccountant
@@ -21,7 +22,7 @@ from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.privacy.zcdp import DELTA
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, class_of, name_of, selector_from
-from pausefl.selectors.restoring import check_counts, check_picker_state, check_remembered
+from pausefl.selectors.restoring import check_remembered
 from pausefl.selectors.settings import CONSTANTS, SelectionSettings
 from pausefl.states import saved
 from pausefl.streams import Streams
@@ -122,7 +123,7 @@ class Picker:
             if given is not None and not isinstance(given, kind):
                 raise ConfigError(f"{what} = {given!r} must be a pausefl.{kind.__name__}")
         latency_floor, timeout = float(latency_floor), float(timeout)
-        n_selected, seed = _whole("n_selected", n_selected), _whole("seed", seed, least=0)
+        n_selected, seed = _whole("n_selected", n_selected), seed_of(seed)
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         if schedule is not None and facts.private and facts.asks_losses:
@@ -171,7 +172,7 @@ class Picker:
         """
         if self.epsilon:
             self.observe({})
-        online = list(online)
+        online = ids_of("online", online)
         users = self._users(online)
         if self.facts.asks_losses:
             self.history.losses = np.zeros(len(self.ids))
@@ -227,14 +228,17 @@ class Picker:
         PauseflError
             If a client was not asked, or a latency, a loss or an update cannot be; then nothing is learned.
         """
+        latency, failed = by_client("latency", latency), ids_of("failed", failed)
         for one in (*latency, *failed):
             if one not in self.epsilon:
                 raise PauseflError(f"client {one!r} was not asked in round {self.history.round}")
         for one, measured in latency.items():
-            if not 0 <= _seconds(measured) < math.inf:
+            if not 0 <= number_of(measured) < math.inf:
                 raise PauseflError(f"latency of client {one!r} = {measured!r} must be a number of at least 0")
         users = self._users(self.epsilon)
-        waited = {one: _seconds(latency[one]) for one in self.epsilon if one in latency and one not in failed}
+        waited = {
+            one: number_of(latency[one]) for one in self.epsilon if one in latency and one not in failed
+        }
         answered = np.array([one in waited for one in self.epsilon], np.bool_)
         seconds = [waited.get(one, self.timeout) for one in self.epsilon]
         senders = list(waited)
@@ -388,8 +392,12 @@ class Picker:
         self, what: str, by_id: Mapping[Hashable, Any] | None, ids: list[Hashable], kind: Any, n_axes: int
     ) -> Any:
         """What the a clients who answered told: (a,) numbers, or (a, d) with one axis each."""
-        if missing := [one for one in ids if one not in (by_id or {})]:
+        by_id = by_client(what, by_id or {})
+        if missing := [one for one in ids if one not in by_id]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
+        if wrong := [one for one in ids if not is_number(by_id[one])]:
+            asked = "numbers" if n_axes else "a number"
+            raise PauseflError(f"{what} of client {wrong[0]!r} = {by_id[wrong[0]]!r:.80} must be {asked}")
         try:
             told = np.array([(by_id or {})[one] for one in ids], kind)
         except (RuntimeError, TypeError, ValueError) as error:  # of PyTorch, too
@@ -434,17 +442,10 @@ def _accountant(given: object, schedule: Schedule | None) -> Accountant:
     return given
 
 
-def _seconds(measured: Any) -> float:
-    """A measured time; NaN if it is no number."""
-    try:
-        return float(measured)
-    except (TypeError, ValueError):
-        return math.nan
-
-
 def _whole(what: str, value: Any, least: int = 1) -> int:
     """A whole number; `ConfigError` if it is none, or too small."""
-    if isinstance(value, NUMBER) and least <= value < 2**53 and value % 1 == 0:
+    known = isinstance(value, NUMBER) and not isinstance(value, bool)
+    if known and least <= value < 2**53 and value % 1 == 0:
         return int(value)
     raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}, below 2^53")
 
