@@ -96,6 +96,7 @@ def half(place: Path) -> tuple[int, str, str]:
     return done(place, "mine:Mine", "--out", "half", "--worlds", "two_groups,drift", *ONE)
 
 
+@pytest.mark.slow
 def test_what_fails_in_one_world_is_reported_and_the_rest_is_compared(
     half: tuple[int, str, str], place: Path
 ) -> None:
@@ -114,17 +115,18 @@ def test_what_fails_in_one_world_is_reported_and_the_rest_is_compared(
     assert re.search(r"\| PAUSE \| [\d.]+ \([+−][\d.]+\) \| [\d.]+ \|", table)
 
 
+@pytest.mark.slow
 def test_it_leaves_a_page_tables_and_pictures(half: object, place: Path) -> None:
     names = {path.name for path in (place / "half").iterdir()}
     stems = [*(f"{name}_iid" for name in ("accuracy", "seconds", "spent"))]
     assert names == {
         *(f"{stem}.{end}" for stem in stems for end in ("csv", "md", "tex")),
         *(f"{stem}.{end}" for stem in ("ranks", "front_iid") for end in ("png", "pdf", "json")),
-        *("runs.csv", "comparisons.csv", "summary.md", "index.html", "runs"),
+        *("runs.csv", "comparisons.csv", "summary.md", "times.csv", "times_iid.md", "index.html", "runs"),
     }
     page = (place / "half/index.html").read_text("utf-8")
     assert page.count("data:image/png;base64,") == 2
-    assert page.count("<table>") == 4
+    assert page.count("<table>") == 5
     assert "<h1>Mine in the selection benchmark</h1>" in page
     runs, part = (
         pd.read_csv(place / "half/runs.csv"),
@@ -141,6 +143,7 @@ def test_it_leaves_a_page_tables_and_pictures(half: object, place: Path) -> None
     assert mine["spent_max"].iloc[0] == pytest.approx(within["leakage_max"].iloc[-1])
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_not_run_again_and_what_is_damaged_is(
     half: object, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +175,7 @@ def test_an_error_of_any_kind_stops_only_its_job(monkeypatch: pytest.MonkeyPatch
     assert re.fullmatch(r"test_command\.py, line \d+: RuntimeError: CUDA out of memory", outcome.why)
 
 
+@pytest.mark.slow
 def test_after_a_signal_the_same_command_goes_on(place: Path) -> None:
     asked = (
         "mine:Mine",
@@ -256,6 +260,7 @@ def test_it_says_where_a_selector_cannot_run(command: Command, tmp_path: Path) -
     assert "Drift, i.i.d. labels: not run. the latency law Drift has no expected speeds" in page
 
 
+@pytest.mark.slow
 def test_a_quick_look_is_of_three_seeds_and_one_law_of_labels(command: Command, tmp_path: Path) -> None:
     code, *_ = command("benchmark", "random", "--out", tmp_path, "--benchmark", "digits", "--quick")
     assert code == 0

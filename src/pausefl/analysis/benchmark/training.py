@@ -79,12 +79,18 @@ def train(
         If the processes of the jobs die, as for lack of memory.
     """
     failed, start, n_done, n_run = list[Failed](), time.monotonic(), 0, 0
+    left = list(jobs.items())[::-1]
     with stop_requests() as asked, _processes(min(n_workers, len(jobs) or 1)) as pool:
-        pending: dict[Future[_Outcome], RunId] = {
-            pool.submit(_run, scenario, run, run_folder(folder, run), raw, device): run
-            for run, scenario in jobs.items()
-        }
-        while pending:
+        pending = dict[Future[_Outcome], RunId]()
+        while pending or left:
+            if asked() and not pending:
+                raise StoppedError(
+                    f"stopped after {n_done} of {len(jobs)} jobs; run the same command again to go on"
+                )
+            while left and len(pending) < n_workers and not asked():
+                run, scenario = left.pop()
+                job = pool.submit(_run, scenario, run, run_folder(folder, run), raw, device)
+                pending[job] = run
             done, _ = wait(pending, timeout=_LOOK, return_when=FIRST_COMPLETED)
             for future in done:
                 run, n_done = pending.pop(future), n_done + 1
@@ -97,17 +103,11 @@ def train(
                     ) from None
                 failed += [Failed(run, outcome.why)] if outcome.why else []
                 n_run += outcome.was_run
-                left = (time.monotonic() - start) / max(n_run, 1) * len(pending)
+                seconds = (time.monotonic() - start) / max(n_run, 1) * (len(jobs) - n_done)
                 why = outcome.why.partition("\n")[0]
                 words = f"failed: {why}" if why else "done" if outcome.was_run else "was done"
-                time_left = f", {about(left)} left" if pending and n_run else ""
+                time_left = f", {about(seconds)} left" if n_done < len(jobs) and n_run else ""
                 note(f"{n_done} of {len(jobs)}  {_words(run)} {words}{time_left}")
-            if asked() and pending:
-                pool.shutdown(wait=True, cancel_futures=True)
-                n_done += sum(not future.cancelled() for future in pending)
-                raise StoppedError(
-                    f"stopped after {n_done} of {len(jobs)} jobs; run the same command again to go on"
-                )
     return failed
 
 
