@@ -173,6 +173,6 @@ def _clock(output: str, source: str, when: str) -> str:
     ahead = took((datetime.fromisoformat(when) - datetime.now()).total_seconds())
     return (
         f"{source} has a time {ahead} ahead of this machine's clock, so all that is made from it looks out of"
-        f" date. {output} was made, and profiles/ keep it. If the clock is right: touch {source}, then run the"
-        " same command, which finds finished jobs finished."
+        f" date. {output} was made, and profiles/ keep it. If the clock is right: touch {source}, then run"
+        " the same command, which finds finished jobs finished."
     )
