@@ -28,14 +28,14 @@ from pausefl.reproduction.claims.formats import checks_to_markdown, side_by_side
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
-from pausefl.reproduction.figures import overview, papers
+from pausefl.reproduction.figures import opening, overview, papers
 from pausefl.reproduction.pages.numbers import Numbers
 from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies import drift
 from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.reproduction.targets.project import Project
-from pausefl.runs.run import Rounds, rounds_of
+from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 
@@ -164,12 +164,17 @@ def _beside(published: Published, name: str) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{authors_archive.to_markdown(table, LABELS)}"
 
 
-def picture(rounds: Mapping[str, Rounds]) -> bytes:
-    """The overview of the published runs, as PNG."""
+def pictures(published: Published) -> dict[str, bytes]:
+    """The pictures of pages that no figure of the workflow is, by the name of their file, as PNG."""
+    rounds, scenario = published.rounds, load_scenario(opening.SCENARIO, published.scenarios)
+    figures = {
+        "opening": opening.plot(rounds_of(published.all_runs(opening.SCENARIO)), scenario.training.horizon),
+        "overview": overview.plot({name: rounds[name] for name in overview.scenarios(rounds)}),
+    }
     with tempfile.TemporaryDirectory() as folder:
-        figure = overview.plot({name: rounds[name] for name in overview.scenarios(rounds)})
-        save(figure, stem := Path(folder, "overview"), {})
-        return stem.with_suffix(".png").read_bytes()
+        for name, figure in figures.items():
+            save(figure, Path(folder, name), {})
+        return {f"{name}.png": Path(folder, f"{name}.png").read_bytes() for name in figures}
 
 
 def drift_table(found: pd.DataFrame) -> str:
@@ -235,7 +240,8 @@ def main() -> None:
     numbers = dict(zip(table["name"], table["value"], strict=True))
     for path, text in pages(published, numbers).items():
         path.write_text(text, encoding="utf-8")
-    Path("docs/images/overview.png").write_bytes(picture(published.rounds))
+    for name, picture in pictures(published).items():
+        Path("docs/images", name).write_bytes(picture)
 
 
 if __name__ == "__main__":

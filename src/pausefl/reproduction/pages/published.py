@@ -15,7 +15,7 @@ from pausefl.reproduction.config import load_config
 from pausefl.reproduction.report import charts
 from pausefl.reproduction.studies import load_studies
 from pausefl.reproduction.targets.project import Project
-from pausefl.runs.collected import read_collected
+from pausefl.runs.collected import collected_in, read_collected
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import Rounds, Run, rounds_of
 from pausefl.settings import read_yaml
@@ -53,6 +53,11 @@ class Published:
         """The runs of a scenario that count; `PauseflError` if there are none."""
         wanted = [one for one in self.config.experiments if one.scenario == scenario]
         return list(read_collected(self.folder / scenario, wanted).values())
+
+    def all_runs(self, scenario: str) -> list[Run]:
+        """All published runs of a scenario, also of one that no page counts."""
+        found = collected_in(self.folder / scenario)
+        return [found.run(key) for key in found.summaries] if found else []
 
     def study(self, name: str, file: str) -> pd.DataFrame:
         """A table of a study."""

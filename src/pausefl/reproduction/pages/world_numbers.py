@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,18 @@ from pausefl.analysis.intervals import Estimate, estimate
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies.factorial import MEASURES, Factorial
 from pausefl.reproduction.studies.worlds import Worlds
+from pausefl.selectors import LABELS
 
 #: When the sweep wins in a world, decided before any run: budget and rounds over the other's, and the least
 #: end of the interval of accuracy less the other's, in points.
 MOST_BUDGET, LEAST_ROUNDS, LEAST_ACCURACY = 0.70, 0.95, -1.0
+
+#: What is compared between two benchmarks.
+_BETWEEN = {
+    "n_rounds": "Rounds (ratio)",
+    "spent_max": "Largest budget spent (ratio)",
+    "accuracy": "Accuracy (points)",
+}
 
 
 class WorldNumbers:
@@ -95,17 +104,32 @@ class WorldNumbers:
         ]
         return f"{sum(won)} of {len(won)}"
 
-    def between_worlds(
-        self, study: str, world: str, labels: str, measure: str, selector: str, other_study: str
-    ) -> str:
-        """A selector in a cell of a benchmark against itself in that cell of another, under the same seed."""
-        ours, theirs = (self._by_seed(one, world, labels, measure, selector) for one in (study, other_study))
-        measured = measures_of(self._worlds(study)[0].benchmark)[measure]
-        if measured.ratio:
-            found = np.exp(estimate(np.log((ours / theirs).dropna())))
-            return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
-        gap, low, high = (measured.factor * part for part in estimate((ours - theirs).dropna()))
-        return f"{number(gap, '+.1f')} ({number(low, '+.1f')} to {number(high, '+.1f')})"
+    def worlds_mean(self, study: str, world: str, labels: str, column: str, selector: str) -> str:
+        """Mean over seeds of a column of runs in a cell, with two digits: ``0.54``."""
+        return f"{self._by_seed(study, world, labels, column, selector).mean():.2f}"
+
+    def between_worlds(self, study: str, other_study: str, world: str) -> str:
+        """Selectors in a world of a benchmark against themselves in that of another; a Markdown table.
+
+        Under the same seed: ratios of rounds and of the largest budget spent, points of accuracy.
+        """
+        suite = self._worlds(study)[0].benchmark
+        records = []
+        for labels, selector in product(suite.labels, suite.selectors):
+            record = {"Selector": LABELS[selector], "Labels": suite.labels[labels]}
+            for column, title in _BETWEEN.items():
+                ours, theirs = (
+                    self._by_seed(one, world, labels, column, selector) for one in (study, other_study)
+                )
+                if column == "accuracy":
+                    gap, low, high = estimate(100 * (ours - theirs))
+                    form = "+.1f"
+                else:
+                    gap, low, high = np.exp(estimate(np.log(ours / theirs)))
+                    form = ".2f"
+                record[title] = f"{number(gap, form)} ({number(low, form)} to {number(high, form)})"
+            records.append(record)
+        return markdown.table(list(records[0]), [list(one.values()) for one in records], "llrrr").rstrip()
 
     def effects_table(self, study: str) -> str:
         """What each level of each factor changes; a Markdown table."""
@@ -176,9 +200,8 @@ class WorldNumbers:
         own = table[(table["measure"] == measure) & (table["selector"] == selector)]
         return (own[own["labels"] == labels] if labels else own), measures_of(suite)[measure]
 
-    def _by_seed(self, study: str, world: str, labels: str, measure: str, selector: str) -> pd.Series:
-        settings, rows = self._worlds(study)
-        column = measures_of(settings.benchmark)[measure].column
+    def _by_seed(self, study: str, world: str, labels: str, column: str, selector: str) -> pd.Series:
+        _, rows = self._worlds(study)
         chosen = (rows["world"] == world) & (rows["labels"] == labels) & (rows["selector"] == selector)
         return rows[chosen].set_index("seed")[column].astype(float)
 

@@ -49,12 +49,11 @@ class Worlds(Study):
 
     @cached_property
     def cells(self) -> dict[Cell, list[str]]:
-        """Selectors that can run in each cell."""
-        found: dict[Cell, list[str]] = {cell: [] for cell in self.benchmark.cells}
-        for selector in self.benchmark.selectors:
-            for cell in self.benchmark.runnable(selector)[0]:
-                found[cell].append(selector)
-        return found
+        """Selectors of each cell: those of the benchmark that its scenario lists."""
+        return {
+            cell: [name for name in self.benchmark.selectors if name in scenario.selectors]
+            for cell, scenario in self.benchmark.cells.items()
+        }
 
     @cached_property
     def runs(self) -> list[Runs]:

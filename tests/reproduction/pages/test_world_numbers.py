@@ -1,0 +1,67 @@
+"""Numbers of the benchmark's worlds on pages, computed another way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pausefl.reproduction.pages.numbers import Numbers
+from pausefl.reproduction.pages.published import Published
+
+STUDY = "benchmark_digits_worlds"
+RUNS = Path(__file__).parents[3] / "results/published/studies" / STUDY / "runs.csv"
+
+
+@pytest.fixture(scope="module")
+def numbers(published: Published) -> Numbers:
+    return Numbers(published)
+
+
+@pytest.fixture(scope="module")
+def cell() -> pd.DataFrame:
+    """One row a seed, with the columns of selectors below measures."""
+    runs = pd.read_csv(RUNS)
+    own = runs[(runs["world"] == "drift") & (runs["labels"] == "iid")]
+    return own.pivot(index="seed", columns="selector", values=["accuracy", "spent_max", "n_rounds"])
+
+
+def interval(values: pd.Series) -> tuple[float, float, float]:
+    half = stats.t.ppf(0.975, 9) * values.std(ddof=1) / np.sqrt(10)
+    return values.mean(), values.mean() - half, values.mean() + half
+
+
+def test_values_and_gaps_of_a_cell(numbers: Numbers, cell: pd.DataFrame) -> None:
+    accuracy, spent = cell["accuracy"], np.log(cell["spent_max"])
+    value = f"{100 * accuracy['sweep'].mean():.1f}"
+    assert numbers.worlds_value(STUDY, "drift", "iid", "accuracy", "sweep") == value
+    mean, low, high = np.exp(interval(spent["sweep"] - spent["pause"]))
+    shown = numbers.worlds_gap(STUDY, "drift", "iid", "spent", "sweep", "pause")
+    assert shown == f"{mean:.2f} ({low:.2f} to {high:.2f})"
+
+
+def test_the_rule_of_the_sweep_is_that_of_the_page(numbers: Numbers, cell: pd.DataFrame) -> None:
+    table = numbers.worlds_rule(STUDY, "sweep", "pause").splitlines()
+    assert len(table) == 2 + 12
+    (row,) = (line for line in table if line.startswith("| Drift | i.i.d."))
+    spent, rounds = (
+        np.exp(np.log(cell[name]["sweep"] / cell[name]["pause"]).mean()) for name in ("spent_max", "n_rounds")
+    )
+    assert spent > 0.7  # which misses the rule
+    assert rounds > 0.95
+    assert f"*{spent:.3f}*" in row
+    assert f"| {rounds:.3f} |" in row
+    assert row.endswith("| no |")
+    assert numbers.worlds_won(STUDY, "sweep", "pause") == "0 of 12"
+
+
+def test_ranges_and_counts_are_over_cells(numbers: Numbers) -> None:
+    runs = pd.read_csv(RUNS).set_index(["world", "labels", "seed"])
+    by = {name: runs[runs["selector"] == name]["spent_max"] for name in ("sweep", "pause")}
+    ratios = np.exp(np.log(by["sweep"] / by["pause"]).groupby(["world", "labels"]).mean())
+    shown = f"{ratios.min():.2f} to {ratios.max():.2f}"
+    assert numbers.worlds_range(STUDY, "spent", "sweep", "pause") == shown
+    assert numbers.worlds_count(STUDY, "spent", "sweep", "pause", "better") == "12 of 12"
