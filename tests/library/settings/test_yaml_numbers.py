@@ -13,7 +13,7 @@ from pausefl.reproduction.claims.load import load_claims
 from pausefl.reproduction.config import load_config
 from pausefl.reproduction.studies import load_studies
 from pausefl.schema.yaml import parse_value, read_yaml, typed
-from pausefl.settings import Scenario, load_scenario, with_changes
+from pausefl.settings import Scenario, load_scenario, scenario_names, with_changes
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,12 @@ def test_the_line_is_named_in_files_of_every_kind(demo: Scenario, tmp_path: Path
         with_changes(demo, ["network.n_users=020"])
     with pytest.raises(ConfigError, match="1_0 would be 10"):
         with_changes(demo, ["training.n_rounds=1_0"])
+
+
+def test_what_macos_writes_beside_files_is_no_scenario(tmp_path: Path) -> None:
+    for name in ("mine.yaml", "._mine.yaml", ".hidden.yaml"):
+        (tmp_path / name).write_text("name: mine\nbase: demo_small\ntitle: Mine\nfigures: {}\n", "utf-8")
+    assert scenario_names(tmp_path) == ["mine"]
 
 
 def test_numbers_of_the_workflows_command_line_stay_texts() -> None:
