@@ -25,7 +25,7 @@ from flwr.serverapp.strategy import FedAvg
 from flwr.simulation import run_simulation
 
 import pausefl
-from pausefl.flower import selecting
+from pausefl.flower import PickerStrategy, node_picker
 
 N_SELECTED, TIMEOUT = 3, 60.0  # seconds; Ray may take several to start a node
 FAST, SLOW = 0.05, 0.6  # seconds; the last node fails
@@ -66,8 +66,9 @@ def run(selector: str, n_nodes: int, n_rounds: int) -> list[tuple[float, ...]]:
     """Of each round: seconds of its slowest answer, accuracy after it, nodes that failed, mean epsilon."""
     options = {"tifl": {"n_tiers": 2}, "power_of_choice": {"n_candidates": 5}}.get(selector, {})
     schedule = pausefl.GeometricSchedule(epsilon_total=40.0, decay=0.04)
-    picker = pausefl.Picker(selector, {}, N_SELECTED, 0.01, TIMEOUT, schedule, **options)
-    strategy = selecting(FedAvg)(picker, fraction_evaluate=0.0, min_available_nodes=n_nodes)
+    picker = node_picker(selector, N_SELECTED, TIMEOUT, schedule=schedule, **options)
+    no_evaluation = {"fraction_evaluate": 0.0, "min_evaluate_nodes": 0}  # Flower 1.21 needs both
+    strategy = PickerStrategy(FedAvg, picker, min_available_nodes=n_nodes, **no_evaluation)
     server, (x, y) = ServerApp(), digits(0, TEST)
     accuracy, epsilon = list[float](), list[float]()
 
@@ -77,7 +78,7 @@ def run(selector: str, n_nodes: int, n_rounds: int) -> list[tuple[float, ...]]:
     @server.main()
     def start(grid: Grid, context: Context) -> None:
         zeros = ArrayRecord({"weights": Array(np.zeros((64, 10)))})
-        result = strategy.start(grid, zeros, n_rounds, timeout=TIMEOUT, evaluate_fn=evaluate)
+        result = strategy.start(grid, zeros, n_rounds, evaluate_fn=evaluate)
         for t in range(1, n_rounds + 1):  # without an answer a round has no metrics
             epsilon.append(float(result.train_metrics_clientapp.get(t, {}).get("epsilon", np.nan)))
 

@@ -1,35 +1,39 @@
-"""Strategies of Flower with selection, on nodes that answer at once; prints what they did as JSON.
+"""Strategies of Flower with a picker, on nodes that answer at once; prints what they did as JSON.
 
-Run by the Python of an environment with Flower.
+Run by the Python of an environment with Flower. With names of parts as arguments it plays these alone.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Error, Message, MetricRecord, RecordDict
 from flwr.serverapp import strategy as strategies
-from flwr.supercore.task_identity import TaskIdentity
 
 import pausefl
 from pausefl import flower
-from pausefl.flower import selecting
+from pausefl.flower import PickerStrategy, node_picker
 
-logging.getLogger("flwr").setLevel(logging.ERROR)
-TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 0  # messages need a running app
+logging.getLogger("flwr").setLevel(logging.CRITICAL)
+try:  # messages need a running app
+    from flwr.supercore.task_identity import TaskIdentity
+
+    TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 0
+except ImportError:  # of earlier versions do not
+    pass
 NODES = range(1, 21)
-
-
-class Grid:
-    """Nodes that are always online."""
-
-    def get_node_ids(self) -> list[int]:
-        return [*NODES]
+WARNED: list[str] = []
+flower.log = lambda level, text, *words: WARNED.append(text % words) if level > 20 else None  # type: ignore
 
 
 def answer(message: Message, **metrics: Any) -> Message:
@@ -40,25 +44,54 @@ def answer(message: Message, **metrics: Any) -> Message:
     return Message(RecordDict({"arrays": arrays, "metrics": MetricRecord(told)}), reply_to=message)
 
 
+class Nodes:
+    """A grid whose nodes answer when they are first looked at; None of a message answers later, or never."""
+
+    def __init__(self, reply: Callable[[Message], Message | None] = answer, online: Any = NODES) -> None:
+        self.reply, self.online, self.sent = reply, [*online], list[list[Message]]()
+        self.gone: set[int] = set()
+        self.all: dict[str, Message] = {}
+
+    def get_node_ids(self) -> list[int]:
+        return self.online
+
+    def push_messages(self, messages: Any) -> list[str | None]:
+        self.sent.append(messages)
+        ids = list[str | None]()
+        for message in messages:
+            key = str(len(self.all))
+            message.metadata.__dict__["_message_id"] = key
+            self.all[key] = message
+            ids.append(None if message.metadata.dst_node_id in self.gone else key)
+        return ids
+
+    def pull_messages(self, ids: Any) -> list[Message]:
+        return [reply for key in ids if (reply := self.reply(self.all[key])) is not None]
+
+    def send_and_receive(self, messages: Any, *, timeout: float | None = None) -> list[Message]:
+        return self.pull_messages([key for key in self.push_messages(list(messages)) if key])
+
+
 def train(
-    strategy: Any, n_rounds: int, reply: Callable[[Message], Message] = answer
-) -> tuple[list[list[int]], list[dict[str, Any]], np.ndarray[Any, Any]]:
+    strategy: Any, n_rounds: int, reply: Callable[[Message], Message | None] = answer, **start: Any
+) -> tuple[list[list[int]], list[dict[str, Any]], Any]:
     """Who was asked in each round, the configs of the last, and the model."""
-    arrays, asked, configs = ArrayRecord({"w": Array(np.zeros(3))}), [], []
-    for t in range(1, n_rounds + 1):
-        messages = list(strategy.configure_train(t, arrays, ConfigRecord(), Grid()))
-        asked.append([one.metadata.dst_node_id for one in messages])
-        configs = [dict(one.content["config"]) for one in messages]
-        aggregate, _ = strategy.aggregate_train(t, [reply(one) for one in messages])
-        arrays = aggregate or arrays
-    return asked, configs, arrays["w"].numpy()
+    nodes = reply if isinstance(reply, Nodes) else Nodes(reply)
+    before = len(nodes.sent)
+    grid = strategy.watch(nodes) if isinstance(strategy, PickerStrategy) else strategy.strategy.watch(nodes)
+    result = strategy.start(grid, ArrayRecord({"w": Array(np.zeros(3))}), n_rounds, **start)
+    rounds = [one for one in nodes.sent[before:] if one and one[0].metadata.message_type == "train"]
+    asked = [[one.metadata.dst_node_id for one in messages] for messages in rounds]
+    configs = [dict(one.content["config"]) for one in rounds[-1]] if rounds else []
+    return asked, configs, result.arrays
 
 
-def made(selector: str, base: str = "FedAvg", schedule: Any = None, **arguments: Any) -> Any:
-    picker = pausefl.Picker(
-        selector, {}, 3, 0.01, 5.0, schedule, **({"n_tiers": 2} if selector == "tifl" else {})
-    )
-    return selecting(getattr(strategies, base))(picker, **arguments)
+def made(selector: str, base: Any = "FedAvg", schedule: Any = None, **arguments: Any) -> Any:
+    options = {"n_tiers": 2} if selector == "tifl" else {}
+    given = {key: arguments.pop(key) for key in ("timeout", "over_selection") if key in arguments}
+    picker = node_picker(selector, 3, **{"timeout": 5.0, **given}, schedule=schedule, **options)
+    base = getattr(strategies, base) if isinstance(base, str) else base
+    return PickerStrategy(base, picker, fraction_evaluate=0.0, **arguments)
 
 
 class OwnNodes(strategies.FedAvg):
@@ -70,7 +103,7 @@ class OwnNodes(strategies.FedAvg):
 
 
 class InParts(strategies.FedAvg):
-    """Asks two groups one after the other."""
+    """Asks every node twice."""
 
     def configure_train(self, *arguments: Any) -> list[Message]:
         return [*super().configure_train(*arguments), *super().configure_train(*arguments)]
@@ -87,19 +120,30 @@ def bad(node: int) -> Callable[[Message], Message]:
     return reply
 
 
-def small(message: Message) -> Message:
-    """A node with few examples."""
-    return answer(message, **{"num-examples": 5})
+def failed(strategy: Any) -> list[list[int]]:
+    return [[one for one, seconds in told.items() if seconds is None] for told in strategy.latencies]
 
 
-def main() -> None:
+def bases() -> dict[str, Any]:
+    """Derived strategies do what they did but for who is asked."""
     found: dict[str, Any] = {}
     arguments = {"FedProx": {"proximal_mu": 0.5}, "FedAvgM": {"server_momentum": 0.9}}
     arguments["QFedAvg"] = {"client_learning_rate": 0.1, "q": 0.1}
-    for base in ("FedAvg", "FedProx", "FedAdam", "FedYogi", "FedAvgM", "QFedAvg", "FedMedian"):
-        strategy = made("pause", base, pausefl.GeometricSchedule(1.0, 0.1), **arguments.get(base, {}))
-        asked, configs, model = train(strategy, 4)
-        found[base] = {"asked": asked, "configs": configs, "model": float(model[0])}
+    names = ("FedAvg", "FedProx", "FedAdam", "FedAdagrad", "FedYogi", "FedAvgM", "QFedAvg", "FedMedian")
+    for name in (*names, "FedTrimmedAvg", "Krum", "MultiKrum", "Bulyan"):
+        if not hasattr(strategies, name):
+            continue
+        own = {"num_malicious_nodes": 0} if name in ("Krum", "MultiKrum", "Bulyan") else {}
+        strategy = made("pause", name, pausefl.GeometricSchedule(1.0, 0.1), **own, **arguments.get(name, {}))
+        asked, configs, arrays = train(strategy, 4)
+        found[name] = {"asked": asked, "configs": configs, "model": float(arrays["w"].numpy()[0])}
+        found[name]["class"] = [type(strategy).__name__, isinstance(strategy, getattr(strategies, name))]
+    return found
+
+
+def selectors() -> dict[str, Any]:
+    """Nodes of which no reply has told the number of examples count as having the mean of the others."""
+    found: dict[str, Any] = {}
     for selector in ("clustered_size", "random_by_size", "clustered_similarity"):
         asked, _, _ = train(made(selector), 60)
         found[selector] = len(Counter(node for nodes in asked for node in nodes))
@@ -108,37 +152,190 @@ def main() -> None:
         train(tifl, 1)
         tiers.add(tuple(tifl.picker.selector.tier.tolist()))
     found["tiers"] = len(tiers - {()})
-    strategy, warned = made("fedavg"), list[str]()
-    flower.log = lambda level, text, *words: warned.append(text % words)  # type: ignore[assignment]
-    train(strategy, 2, bad(4))
-    found["warned"] = [text for text in warned if "failed" in text]
-    late = made("random")
-    messages = list(late.configure_train(1, ArrayRecord({"w": Array(np.zeros(3))}), ConfigRecord(), Grid()))
-    other = Message(messages[0].content, dst_node_id=max(NODES) + 1, message_type="train")
-    late.aggregate_train(1, [*map(answer, messages), answer(other)])
-    found["answered"] = [len(late.latencies[0]), max(late.picker.ids)]
-    found["failed"] = [
-        [node for node, seconds in one.items() if seconds is None] for one in strategy.latencies
-    ]
-    first, again = made("random"), made("random")
-    train(first, 2)
-    again.picker.restore(first.picker.state())
-    sizes = [train(one, 1, small) and one.picker.history.data_size.tolist() for one in (first, again)]
-    found["guesses"] = [len(first.picker.size_guessed), sizes[0] == sizes[1]]
     spent = made("pause", schedule=pausefl.UniformSchedule(1.0, 1))
     found["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
+    return found
+
+
+def failures() -> dict[str, Any]:
+    """Nodes that send an error, or a number that cannot be; messages that are not sent; nobody at all."""
+    WARNED.clear()
+    strategy = made("fedavg")
+    train(strategy, 2, bad(4))
+    found: dict[str, Any] = {"failed": failed(strategy), "warned": [*WARNED]}
+    nodes = Nodes(online=range(1, 5))
+    nodes.gone = {3}
+    unsent = made("fedavg", schedule=pausefl.UniformSchedule(1.0, 5))
+    asked, _, _ = train(unsent, 2, nodes)
+    found["unsent"] = [asked, unsent.picker.ledger.participations.tolist(), failed(unsent)]
+    silent = made("fedavg", timeout=0.2)
+    train(silent, 1, lambda message: None)
+    found["silent"] = [
+        silent.picker.history.mean_latency.tolist() == [0.2] * 20,
+        failed(silent) == [[*NODES]],
+    ]
+    return found
+
+
+def sizes() -> dict[str, Any]:
+    """A picker that is restored from a file knows which sizes are guesses, and goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "picker.json"
+        first = made("random", save_to=file)
+        train(first, 2)
+        again = made("random", save_to=file)
+        small = [
+            train(one, 1, lambda message: answer(message, **{"num-examples": 5}))
+            and one.picker.history.data_size.tolist()
+            for one in (first, again)
+        ]
+        found = {"guesses": [len(first.picker.size_guessed), small[0] == small[1]]}
+        charged = made("pause", schedule=pausefl.UniformSchedule(1.0, 4), save_to=Path(folder) / "own.json")
+        nodes = Nodes()
+        nodes.push_messages = lambda messages: sys.exit("the server was killed")  # type: ignore[method-assign]
+        with suppress(SystemExit):
+            train(charged, 1, nodes)
+        after = made("pause", schedule=pausefl.UniformSchedule(1.0, 4), save_to=Path(folder) / "own.json")
+        found["charged"] = sorted(after.picker.ledger.participations.tolist())
+        (Path(folder) / "own.json").write_text("{", "utf-8")
+        try:
+            made("pause", save_to=Path(folder) / "own.json")
+        except pausefl.PauseflError as error:
+            found["broken"] = str(error)
+        try:
+            made("random", save_to=file, timeout=3.0)
+        except pausefl.PauseflError as error:
+            found["other"] = str(error)
+    return found
+
+
+def over() -> dict[str, Any]:
+    """ceil(1.5 * 3) are asked, the first three count; a later answer corrects what is known of its node."""
+    asked_of: dict[str, int] = {}
+
+    def slow(message: Message) -> Message | None:
+        node = message.metadata.dst_node_id
+        times = asked_of[key] = asked_of.get(key := message.metadata.message_id, 0) + 1
+        return None if node > 3 and times < 3 else answer(message)
+
+    strategy = made("fedavg", over_selection=0.5)
+    nodes = Nodes(slow, online=range(1, 5))
+    grid, zeros = strategy.watch(nodes), ArrayRecord({"w": Array(np.zeros(3))})
+    arrays = strategy.start(grid, zeros, 1).arrays
+    picker = strategy.picker
+    found = {"model": float(arrays["w"].numpy()[0]), "latency": picker.history.mean_latency.tolist()}
+    nodes.online = [1, 2, 3]
+    strategy.start(grid, zeros, 3)  # in the second of these, node 4 answers its message of before
+    found["corrected"] = picker.history.mean_latency.tolist()
+    return found
+
+
+def accountants() -> dict[str, Any]:
+    """Wrappers for differential privacy, with and without an accountant; a dropped round."""
+    found: dict[str, Any] = {}
+    schedule = pausefl.GeometricSchedule(40.0, 0.04)
+    bounded = (1.0, 1.0, 3)  # noise multiplier, clipping norm, clients in a round
+    for side in ("ServerSide", "ClientSide"):
+        wrapper = getattr(strategies, f"DifferentialPrivacy{side}FixedClipping")
+        around = wrapper(made("pause", schedule=schedule), *bounded)
+        asked, configs, _ = train(around, 5)
+        found[f"{side} fixed"] = [[len(nodes) for nodes in asked], all("epsilon" in one for one in configs)]
+        if (wrapper := getattr(strategies, f"DifferentialPrivacy{side}AdaptiveClipping", None)) is None:
+            continue  # in Flower 1.21
+        around = wrapper(made("pause", schedule=schedule), 0.5, 3, clipped_count_stddev=1.5)
+        asked, _, _ = train(
+            around,
+            5,
+            partial(answer, norm_bit=1) if side == "ClientSide" else answer,
+        )
+        found[f"{side} adaptive"] = [len(nodes) for nodes in asked]
+    dropped = made("fedavg")
+    train(strategies.DifferentialPrivacyServerSideFixedClipping(dropped, 1.0, 1.0, 20), 2, bad(4))
+    found["dropped"] = failed(dropped)
+    try:
+        from flwr.serverapp import NeighboringRelation, PrivacyConfig, RdpAccountant, SamplingMethod
+    except ImportError:  # of earlier versions of Flower
+        return found
+    for base in ("FedAvg", "FedProx", "FedAdam"):
+        config = PrivacyConfig(
+            target_delta=1e-5,
+            population_size=20,
+            neighboring_relation=NeighboringRelation.ADD_OR_REMOVE_ONE,
+            sampling_method=SamplingMethod.NO_AMPLIFICATION,
+        )
+        own = {"proximal_mu": 0.1} if base == "FedProx" else {}
+        try:
+            around = strategies.DifferentialPrivacyServerSideFixedClipping(
+                made("pause", base, schedule=schedule, **own), *bounded, accountant=RdpAccountant(config)
+            )
+            train(around, 5)
+        except ValueError as error:
+            found[f"accountant {base}"] = str(error)
+        else:
+            found[f"accountant {base}"] = around.privacy_spent().num_releases
+    return found
+
+
+def names() -> dict[str, Any]:
+    """A node that restarts has another id; by its name it has the old budget, and the old id has none."""
+    called = {1: "ann", 2: "bob", 3: "eve", 4: "ann", 5: ""}
+
+    def reply(message: Message) -> Message | None:
+        node = message.metadata.dst_node_id
+        if message.metadata.message_type == "query":
+            return Message(RecordDict({"who": ConfigRecord({"name": called[node]})}), reply_to=message)
+        return answer(message) if node != 1 or len(nodes.online) == 3 else None
+
+    found: dict[str, Any] = {}
+    for key in ("name", None):
+        nodes = Nodes(reply, online=[1, 2, 3])
+        WARNED.clear()
+        strategy = made("fedavg", schedule=pausefl.UniformSchedule(1.0, 4), node_key=key, timeout=0.3)
+        train(strategy, 2, nodes)
+        nodes.online = [1, 2, 3, 4, 5]  # node 1 was killed, and is still listed; it is node 4 now
+        asked, _, _ = train(strategy, 1, nodes)
+        nodes.online = [2, 3, 4, 5]
+        last, _, _ = train(strategy, 2, nodes)
+        picker = strategy.picker
+        found[f"by {key}"] = {
+            "asked": [sorted(nodes) for nodes in (*asked, *last)],
+            "participations": dict(
+                zip(map(str, picker.ids), picker.ledger.participations.tolist(), strict=True)
+            ),
+            "warned": [*WARNED],
+        }
+    return found
+
+
+def refused() -> dict[str, Any]:
+    """Bases that a picker cannot choose for; a wrapper that is started with a grid of its own."""
+    found: dict[str, Any] = {}
+    picker = node_picker("random", 3, 5.0, schedule=pausefl.UniformSchedule(1.0, 4))
+    start = {"initial_arrays": ArrayRecord({"w": Array(np.zeros(3))}), "num_rounds": 1}
+    plain = PickerStrategy(strategies.FedAvg, picker)
     for name, make in {
-        "cyclic": lambda: selecting(strategies.FedXgbCyclic),
-        "object": lambda: selecting(strategies.FedAvg()),
-        "own": lambda: train(selecting(OwnNodes)(pausefl.Picker("random", {}, 3, 0.01, 5.0)), 1),
-        "parts": lambda: train(selecting(InParts)(pausefl.Picker("random", {}, 3, 0.01, 5.0)), 1),
+        "object": lambda: PickerStrategy(strategies.FedAvg(), picker),
+        "own": lambda: PickerStrategy(OwnNodes, picker).start(Nodes(), **start),
+        "parts": lambda: PickerStrategy(InParts, picker).start(Nodes(), **start),
+        "cyclic": lambda: PickerStrategy(getattr(strategies, "FedXgbCyclic", OwnNodes), picker).start(
+            Nodes(), **start
+        ),
+        "picker": lambda: PickerStrategy(strategies.FedAvg, "pause"),
+        "losses": lambda: PickerStrategy(strategies.FedAvg, node_picker("pow_d", 3, 5.0, n_candidates=4)),
+        "grid": lambda: strategies.DifferentialPrivacyServerSideFixedClipping(plain, 1.0, 1.0, 3).start(
+            Nodes(), **start
+        ),
     }.items():
         try:
             make()
         except pausefl.PauseflError as error:
             found[name] = str(error)
-    print(json.dumps(found))
+    found["charged"] = int(picker.ledger.participations.sum())
+    return found
 
+
+PARTS = (bases, selectors, failures, sizes, over, accountants, names, refused)
 
 if __name__ == "__main__":
-    main()
+    wanted = sys.argv[1:] or [part.__name__ for part in PARTS]
+    print(json.dumps({part.__name__: part() for part in PARTS if part.__name__ in wanted}))

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from pausefl import Picker
-from pausefl.clients import number_of, seed_of
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
+from pausefl.picker.given import seconds_of, seed_of
 from pausefl.settings import Scenario
 
 
@@ -28,7 +28,7 @@ def picker(selector: Any = "random", **more: Any) -> Picker:
     [
         (lambda made: made.select(None), "online = None must be the ids of clients, as a list"),
         (lambda made: made.select(5), "online = 5 must be the ids"),
-        (lambda made: made.select("ab"), "online = 'ab' must be the ids"),
+        (lambda made: made.select("ab"), "online = 'ab' is one text"),
         (lambda made: made.select([["a"]]), r"online has \['a'\], which is no id"),
         (lambda made: made.select([np.zeros(1)]), "online has .*, which is no id"),
         (lambda made: made.select(["a", "d"]), "client 'd' is not known"),
@@ -70,7 +70,7 @@ def test_a_number_of_any_kind_is_a_time(measured: Any) -> None:
     made = picker()
     made.select(["a", "b"])
     made.observe({"a": measured, "b": 0.1})
-    assert made.history.mean_latency[0] == float(measured) == number_of(measured)
+    assert made.history.mean_latency[0] == float(measured) == seconds_of(measured)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_number_of_any_kind_is_a_time(measured: Any) -> None:
         ({"latency": [0.1, 0.2]}, r"latency = \[0\.1, 0\.2\] must say it of each client"),
         ({"latency": 0.1}, "latency = 0.1 must say it"),
         ({"latency": {"a": 0.1}, "failed": None}, "failed = None must be the ids"),
-        ({"latency": {"a": 0.1}, "failed": "b"}, "failed = 'b' must be the ids"),
+        ({"latency": {"a": 0.1}, "failed": "b"}, "failed = 'b' is one text"),
         ({"latency": {"a": 0.1}, "failed": [["b"]]}, "which is no id"),
         ({"latency": {"a": 0.1}, "losses": [0.3]}, "losses = .* must say it of each client"),
         ({"latency": {"a": 0.1}, "losses": {"a": "0_3"}}, "losses of client 'a' = '0_3' must be a number"),

@@ -488,7 +488,7 @@ def test_it_needs_nothing_that_training_needs() -> None:
     code = """
 import sys
 
-packages = ["torch", "pandas", "pyarrow", "typer", "rich", "scipy", "matplotlib", "flwr"]
+packages = ["torch", "pandas", "pyarrow", "typer", "rich", "scipy", "matplotlib", "flwr", "nvflare"]
 sys.modules |= dict.fromkeys(packages)
 import pausefl
 
@@ -499,7 +499,8 @@ for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarit
         told = {one: 0.1 for one in picker.select(range(20))}
         picker.observe(told, losses=told, updates={one: [1.0, one] for one in told})
 assert "pause" in pausefl.selector_names()
-for try_it in (lambda: pausefl.run, lambda: __import__("pausefl.flower")):
+parts = (lambda: pausefl.run, lambda: __import__("pausefl.flower"), lambda: __import__("pausefl.flare"))
+for try_it in parts:
     try:
         try_it()
     except ImportError as error:
@@ -512,5 +513,6 @@ main()
     assert done.stdout.splitlines() == [
         "pausefl.run needs pandas: pip install 'pausefl[training]'",
         "pausefl.flower needs flwr: pip install 'pausefl[flower]'",
+        "pausefl.flare needs nvflare: pip install 'pausefl[flare]'",
     ]
     assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"

@@ -60,6 +60,19 @@ class Feedback:
         return self.users[self.answered]
 
 
+def in_time(
+    latency: NDArray[np.float64], answered: NDArray[np.bool_], n_selected: int, timeout: float
+) -> NDArray[np.bool_]:
+    """Which of the users asked (n,) are among the first ``n_selected`` to answer, before the timeout.
+
+    By their latencies (n,) in seconds, and whether they answer at all (n,). Ties at the end all count.
+    """
+    counts: NDArray[np.bool_] = answered & (latency < timeout)
+    if np.count_nonzero(counts) > n_selected:
+        counts &= latency <= np.sort(latency[counts])[n_selected - 1]
+    return counts
+
+
 #: One, and what running means of shares are above it by rounding.
 _ONE = 1 + 1e-9
 
@@ -170,6 +183,26 @@ class History:
         self.mean_latency[users] += (latency - self.mean_latency[users]) / n
         self.privacy = feedback.privacy
         self.round += 1
+
+    def correct(self, user: int, counted: float, took: float) -> None:
+        """Replace the seconds that the last participation of a user counted with by those that it took.
+
+        Exact if it has not taken part since; both are at least the floor.
+        """
+        n = float(self.participations[user])
+        if self.forgetting:
+            n = min(n, 1 / self.forgetting)
+        self.mean_speed[user] += (self.latency_floor / took - self.latency_floor / counted) / n
+        self.mean_latency[user] += (took - counted) / n
+
+    def change_floor(self, floor: float) -> None:
+        """Have another floor, in seconds, as if it had been so from the start.
+
+        Exact if no latency was below either of them.
+        """
+        if floor != self.latency_floor:
+            self.mean_speed *= floor / self.latency_floor
+            self.latency_floor = floor
 
     def join(
         self, data_size: NDArray[np.int64], quality: NDArray[np.float64], cluster: NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.history import Feedback, History, in_time
 from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError, PrivacyError
@@ -289,7 +289,8 @@ class Simulation:
         rewarded = np.ones(len(users), np.bool_)
         if self.scenario.selection.over_selection is not None:
             latency = np.minimum(latency, self.timeout)  # nobody waits longer to see how long it takes
-            answered = rewarded = self._in_time(latency, answered)
+            answered = in_time(latency, answered, self.scenario.network.n_selected, self.timeout)
+            rewarded = answered
         duration = self._duration(latency, answered)
         outcome = self._outcome(users[rewarded], latency[rewarded], duration, waited)
         trained: dict[str, float] = {}
@@ -339,13 +340,6 @@ class Simulation:
         if len(wrong := np.flatnonzero(~((drawn >= 0) & (drawn < np.inf)))):
             raise OwnPartError(f"drew {drawn[wrong[0]]} s for user {wrong[0]} in round {t}", name)
         return np.asarray(np.maximum(drawn, self.history.latency_floor))
-
-    def _in_time(self, latency: Floats, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which of the users asked (n,) are among the first m to answer, before the timeout."""
-        m, in_time = self.scenario.network.n_selected, answered & (latency < self.timeout)
-        if np.count_nonzero(in_time) > m:
-            in_time &= latency <= np.sort(latency[in_time])[m - 1]
-        return in_time
 
     def _duration(self, latency: Floats, answered: NDArray[np.bool_]) -> float:
         """Seconds of a round, by latencies (n,) and by whose answers count.

@@ -98,6 +98,11 @@ class Ledger:
         self._account(users)
         return epsilon
 
+    def refund(self, users: NDArray[np.int64]) -> None:
+        """Undo the last `spend` of each user: nothing was sent to it, so that it cannot release anything."""
+        self.participations[users] -= 1
+        self._account(users)
+
     def spent(self) -> NDArray[np.float64]:
         """Epsilon (K,) of all participations so far, by the accountant."""
         return np.array(self.accountant.epsilon(self._price))

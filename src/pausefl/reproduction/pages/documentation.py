@@ -11,6 +11,7 @@ table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the author
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ import pandas as pd
 from pausefl import columns
 from pausefl.analysis import markdown
 from pausefl.analysis.figures.style import save
+from pausefl.analysis.statistics import HOLDS
 from pausefl.columns import Column
 from pausefl.reproduction import authors_archive
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED
@@ -28,8 +30,8 @@ from pausefl.reproduction.claims.formats import checks_to_markdown, side_by_side
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
-from pausefl.reproduction.figures import opening, overview, papers
-from pausefl.reproduction.pages.numbers import Numbers
+from pausefl.reproduction.figures import overview, papers, story
+from pausefl.reproduction.pages.numbers import LONG_RUNS, Numbers
 from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies import drift
@@ -37,7 +39,7 @@ from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_
 from pausefl.reproduction.targets.project import Project
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
-from pausefl.settings import load_scenario
+from pausefl.settings import Scenario, load_scenario
 
 
 def claims_table(published: Published) -> str:
@@ -166,15 +168,40 @@ def _beside(published: Published, name: str) -> str:
 
 def pictures(published: Published) -> dict[str, bytes]:
     """The pictures of pages that no figure of the workflow is, by the name of their file, as PNG."""
-    rounds, scenario = published.rounds, load_scenario(opening.SCENARIO, published.scenarios)
+    rounds, scenario = published.rounds, load_scenario(story.SCENARIO, published.scenarios)
+    runs, seed = published.all_runs(story.SCENARIO), 10
+    curves = {reading: published.study(name, "curves.parquet") for reading, name in LONG_RUNS.items()}
     figures = {
-        "opening": opening.plot(rounds_of(published.all_runs(opening.SCENARIO)), scenario.training.horizon),
+        "opening": story.opening(rounds_of(runs), scenario.training.horizon),
+        "timeline": story.timeline(runs, scenario, seed),
+        "who": story.who(runs, scenario, seed),
+        "faster": story.forest(_faster(published)),
+        "long_runs": story.long_runs(curves),
         "overview": overview.plot({name: rounds[name] for name in overview.scenarios(rounds)}),
     }
     with tempfile.TemporaryDirectory() as folder:
         for name, figure in figures.items():
             save(figure, Path(folder, name), {})
         return {f"{name}.png": Path(folder, f"{name}.png").read_bytes() for name in figures}
+
+
+def _faster(published: Published) -> dict[str, list[story.Gap]]:
+    """The comparisons of C3a, whether PAUSE is faster, by reading."""
+    scenarios, found = published.project.scenarios, dict[str, list[story.Gap]]()
+    for verdict in published.judged:
+        for one in verdict.comparisons if verdict.claim.id == "C3a" else ():
+            if one.made and not one.repeats:
+                name = f"{_first_figure(scenarios[one.where])}, {one.who.partition(' against ')[2].lower()}"
+                gap = story.Gap(name, one.gap, one.low, one.high, one.bound, one.outcome == HOLDS)
+                found.setdefault(verdict.reading, []).append(gap)
+    return found
+
+
+def _first_figure(scenario: Scenario) -> str:
+    """The first figure of the papers that a scenario makes: ``Fig. 8``, of version 1 ``v1 Fig. 6``."""
+    of = papers.of_scenario(scenario.figures)
+    first = re.search(r"v([12]), Figs?\. (\d+)", of)
+    return f"{'v1 ' * (first[1] == '1')}Fig. {first[2]}" if first else scenario.name
 
 
 def drift_table(found: pd.DataFrame) -> str:
@@ -215,10 +242,10 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         """A template with numbers and words in its places."""
         return with_numbers((templates / f"{name}.md").read_text("utf-8"), {**numbers, **words})
 
-    above = page("summary", up="../", limits="The limits", authors="authors.md")
+    above = page("summary", up="../")
     tables = {
         "docs/artifact.md": {"claims": claims_table(published)},
-        "README.md": {"findings": page("summary", up="", limits="Limits", authors="docs/authors.md")},
+        "README.md": {"findings": page("summary", up="")},
         "docs/verdicts.md": verdicts(published),
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},

@@ -29,6 +29,7 @@ from pausefl.analysis.trajectories import trajectories
 from pausefl.errors import ConfigError, suggest
 from pausefl.reproduction import accuracy_gap
 from pausefl.reproduction.authors_archive import LOGGED, beside_ours, tally
+from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.formats import summary_line
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
@@ -62,6 +63,11 @@ class Numbers(WorldNumbers):
         """
         one = self._comparison(claim, where, question)
         return shown(one.gap, one.unit, form)
+
+    def size(self, claim: str, where: str, question: str) -> str:
+        """That gap with its direction: ``39 % less``."""
+        one = self._comparison(claim, where, question)
+        return headlines.size(one.gap, one.unit)
 
     def interval(self, claim: str, where: str, question: str, form: str = "") -> str:
         """The interval of that gap; a dash if it has none."""

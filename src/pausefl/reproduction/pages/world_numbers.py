@@ -27,6 +27,7 @@ MOST_BUDGET, LEAST_ROUNDS, LEAST_ACCURACY = 0.70, 0.95, -1.0
 #: What is compared between two benchmarks.
 _BETWEEN = {
     "n_rounds": "Rounds (ratio)",
+    "seconds_to_80": "Time to 80 % (ratio)",
     "spent_max": "Largest budget spent (ratio)",
     "accuracy": "Accuracy (points)",
 }
@@ -56,6 +57,14 @@ class WorldNumbers:
         form, unit = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
         gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
         return f"{row['bound']} {gap}" if row["bound"] else f"{gap} ({low} to {high})"
+
+    def worlds_less(
+        self, study: str, world: str, labels: str, measure: str, selector: str, other: str
+    ) -> str:
+        """How much less or more than another a selector has of a measure: ``38 % less``, ``18 % more``."""
+        row, _ = self._compared(study, world, labels, measure, selector, other)
+        share = 100 * (row["gap"] - 1)
+        return f"{abs(share):.0f} % {'less' if share < 0 else 'more'}"
 
     def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
         """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
@@ -111,7 +120,8 @@ class WorldNumbers:
     def between_worlds(self, study: str, other_study: str, world: str) -> str:
         """Selectors in a world of a benchmark against themselves in that of another; a Markdown table.
 
-        Under the same seed: ratios of rounds and of the largest budget spent, points of accuracy.
+        Under the same seed: ratios of rounds, of times, under the seeds that reach the target in both, and of
+        the largest budget spent; points of accuracy.
         """
         suite = self._worlds(study)[0].benchmark
         records = []
@@ -125,11 +135,12 @@ class WorldNumbers:
                     gap, low, high = estimate(100 * (ours - theirs))
                     form = "+.1f"
                 else:
-                    gap, low, high = np.exp(estimate(np.log(ours / theirs)))
+                    gap, low, high = np.exp(estimate(np.log((ours / theirs).dropna())))
                     form = ".2f"
-                record[title] = f"{number(gap, form)} ({number(low, form)} to {number(high, form)})"
+                known = f"{number(gap, form)} ({number(low, form)} to {number(high, form)})"
+                record[title] = known if low == low else "–"  # fewer than two seeds
             records.append(record)
-        return markdown.table(list(records[0]), [list(one.values()) for one in records], "llrrr").rstrip()
+        return markdown.table(list(records[0]), [list(one.values()) for one in records], "llr").rstrip()
 
     def effects_table(self, study: str) -> str:
         """What each level of each factor changes; a Markdown table."""

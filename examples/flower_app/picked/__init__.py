@@ -1,0 +1,1 @@
+"""An app of Flower in which a picker chooses the clients (docs/flower.md)."""
