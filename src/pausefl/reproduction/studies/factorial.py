@@ -145,11 +145,11 @@ class Factorial(SeededStudy):
         ]
 
     def compute(self, note: Note, folders: Mapping[RunId, Path]) -> Tables:
-        """``runs.csv``, one row a run: a level for each factor, ``selector``, ``seed`` and the `MEASURES`."""
+        """``runs.csv``, one row a run: a level for each factor, ``seed`` and the `MEASURES`."""
         rows = []
         for levels, (scenario, selector) in self.cells.items():
             note(", ".join(levels))
-            key = dict(zip(self.factors, levels, strict=True)) | {"selector": selector}
+            key = dict(zip(self.factors, levels, strict=True))
             schedule = scenario.privacy.make_account() if scenario.privacy is not None else None
             for seed in self.seeds:
                 rounds = read_run(folders[RunId(scenario.name, selector, seed)]).rounds
