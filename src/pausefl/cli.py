@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -158,12 +158,14 @@ def run(
     if data_folder is not None:
         check_in_folder(loaded.data.source, data_folder)
         raw = replace(raw, folders={loaded.data.source: data_folder})
-    check_writable(out)
+    if not (out / "summary.json").exists():
+        check_writable(out)
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
     dataset, partition = data_of_job(job, raw, data)
     if is_finished(job, dataset, partition, out, force):
-        with locked(out, typer.echo):  # a job that was killed after its last file left its state and its lock
+        # A job that was killed after its last file left its state and its lock; a disk may be read-only.
+        with suppress(OSError), locked(out, typer.echo):
             (out / STATE_FILE).unlink(missing_ok=True)
         typer.echo("Already finished; nothing was run. To run it again: --force")
     else:
@@ -278,7 +280,14 @@ def claims(
         sources = {f"--{key}": context.get_parameter_source(key) for key in ("config", "results")}
         if given := [key for key, source in sources.items() if source and source.name != "DEFAULT"]:
             raise ConfigError(f"--published judges the published results alone: leave out {', '.join(given)}")
+        if not PUBLISHED.is_dir():
+            raise PauseflError(
+                f"the published runs are in {PUBLISHED} of a checkout of the project, and not here: give the"
+                " command there"
+            )
         config, runs, tables = Path("config/published.yaml"), PUBLISHED, PUBLISHED / "studies"
+    elif not results.is_dir() and str(results) != "results":
+        raise PauseflError(f"--results: there is no folder {results}")
     project = _project(config)
     claimed = load_claims(file, *project.folders)
     scenarios = {name: project.scenarios[name] for name in project.own}

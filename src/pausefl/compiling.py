@@ -10,8 +10,14 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core import event
+from pausefl.errors import ConfigError
+
+try:
+    import numba
+    from numba.core import event
+except ValueError as error:  # of its variables, as NUMBA_NUM_THREADS=0
+    of_numba = ", ".join(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
+    raise ConfigError(f"Numba cannot be loaded with {of_numba}: {error}") from None
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -81,9 +81,15 @@ def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
                 os.fsync(file.fileno())
         for temporary, path in zip(staged, paths, strict=True):
             os.replace(temporary, path)
+    except OSError as error:  # as of a full disk, which names no file, or a temporary one
+        places = dict(zip(map(str, staged), map(str, paths), strict=True))
+        if error.errno is not None and (error.filename is None or str(error.filename) in places):
+            error.filename = places.get(str(error.filename), str(paths[-1]))
+        raise
     finally:
         for temporary in staged:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 @contextmanager

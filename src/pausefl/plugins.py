@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
@@ -219,7 +220,7 @@ def from_folder(folder: str) -> str:
 
 
 def imported(place: str, base: type[P]) -> type[P]:
-    """The class that ``MODULE:NAME`` names; the module is looked for in the working folder first.
+    """The class that ``MODULE:NAME`` names; the module may be in the working folder.
 
     `OwnPartError` if there is none, its module cannot be imported, or it is not derived from ``base``.
     """
@@ -284,8 +285,14 @@ def _check_facts(part: type, base: type) -> None:
 
 
 def _module(where: str) -> ModuleType:
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.insert(0, here)
+    """The module of a name, which the working folder may have; what is installed is found before it.
+
+    So a file ``torch.py`` there is in nobody's way. It is no own part: `OwnPartError` says so.
+    """
+    here = os.getcwd()
+    _check_name(where.partition(".")[0], here)
+    if here not in sys.path:
+        sys.path.append(here)
     try:
         return importlib.import_module(where)
     except ModuleNotFoundError as error:
@@ -296,6 +303,17 @@ def _module(where: str) -> ModuleType:
         raise OwnPartError(_reason(error)) from None
     except Exception as error:  # whatever a user's code raises
         raise OwnPartError(_reason(error)) from None
+
+
+def _check_name(top: str, here: str) -> None:
+    """Raise `OwnPartError` if a module of the working folder has the name of one that is elsewhere, too."""
+    elsewhere = [one for one in sys.path if os.path.abspath(one) != here]
+    own, other = PathFinder.find_spec(top, [here]), PathFinder.find_spec(top, elsewhere)
+    places = {os.path.realpath(one.origin) for one in (own, other) if one is not None and one.origin}
+    if len(places) == 2 and own is not None and other is not None:
+        raise OwnPartError(
+            f"has the name of another module: {own.origin} would hide {other.origin}; rename yours"
+        )
 
 
 def _reason(error: Exception) -> str:

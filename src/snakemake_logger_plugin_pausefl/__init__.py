@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ _NOISE = re.compile(
 )
 #: How Snakemake says that a user stops it, by SIGINT or SIGTERM.
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
+#: How Snakemake says that an input has a later time than what was made from it.
+_AHEAD = re.compile(r"Output (\S+) has older modification time \(.*?\) than input (\S+) \((.*?)\)\. ")
 #: Results that are named at the end.
 _SHOWN = re.compile(r"results/(report|figures|tables|studies|claims)/")
 #: Lines of a failed step's log that are shown, and characters of a line.
@@ -108,6 +111,8 @@ class LogHandler(LogHandlerBase):
                 return "" if again else "Stopping; what runs ends first, or saves its state."
             case None | LogEvent.ERROR if re.search(r"<Signals\.SIGKILL|exit status 137", text):
                 return "A step was killed, most likely because memory ran out: use fewer --cores."
+            case None | LogEvent.ERROR if ahead := _AHEAD.search(text):
+                return _clock(*ahead.groups())
             case None | LogEvent.ERROR if not _NOISE.match(text):
                 return text
         return ""
@@ -161,3 +166,13 @@ class LogHandler(LogHandlerBase):
         places = Counter(f if f.endswith(".html") else "/".join(f.split("/")[:2]) + "/" for f in files)
         lines = [f"  {place}{f' ({n} files)' if n > 1 else ''}" for place, n in sorted(places.items())]
         return "\n".join(["Results:", *lines]) if lines else ""
+
+
+def _clock(output: str, source: str, when: str) -> str:
+    """What to do about an input from the future; ``when`` is its time, as Snakemake writes it."""
+    ahead = took((datetime.fromisoformat(when) - datetime.now()).total_seconds())
+    return (
+        f"{source} has a time {ahead} ahead of this machine's clock, so all that is made from it looks out of"
+        f" date. {output} was made, and profiles/ keep it. If the clock is right: touch {source}, then run"
+        " the same command, which finds finished jobs finished."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -539,3 +540,38 @@ def test_what_a_reward_a_model_or_a_source_does_wrong_names_it(setting: str, mes
     done = CliRunner().invoke(app, [*command, *more])
     assert isinstance(done.exception, PauseflError), done.exception
     assert re.search(message, str(done.exception)), done.exception
+
+
+def test_a_file_of_the_name_of_an_installed_module_hides_nothing(tmp_path: Path) -> None:
+    """A torch.py, numpy.py or json.py beside one's own module is in nobody's way."""
+    for name in ("torch", "numpy", "json", "pandas", "random"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')\n", "utf-8")
+    lines = ["import numpy as np, pausefl, torch", "class Mine(pausefl.Selector):"]
+    lines += ["    def __call__(self, history, rng):"]
+    lines += ["        return history.candidates()[: history.n_selected] + np.int64(torch.zeros(1).item())"]
+    (tmp_path / "mine.py").write_text("\n".join(lines), "utf-8")
+    script = tmp_path / "bin/pausefl"  # as installed: Python finds what is beside it first, not the folder
+    script.parent.mkdir()
+    script.write_text("from pausefl.command import main\nmain()\n", "utf-8")
+    job = ("run", "--scenario", "demo_small", "--selector", "mine:Mine", "--rounds", "2", "--out", "out")
+    done = subprocess.run(
+        [sys.executable, script, *job], cwd=tmp_path, capture_output=True, text=True, env=_environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/summary.json").is_file()
+    (tmp_path / "tomllib.py").write_text("", "utf-8")
+    for name in ("torch", "tomllib"):
+        asked = [*job[:4], f"{name}:Mine", *job[5:]]
+        done = subprocess.run(
+            [sys.executable, script, *asked], cwd=tmp_path, capture_output=True, text=True, env=_environment()
+        )
+        assert done.returncode == 2, done.stderr
+        assert (
+            f"selector '{name}:Mine' has the name of another module: {tmp_path}/{name}.py would"
+            in done.stderr
+        )
+        assert "Traceback" not in done.stderr
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(pausefl.__file__).parents[1])}

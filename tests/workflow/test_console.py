@@ -147,3 +147,25 @@ def test_a_dry_run_lists_the_steps_and_a_run_names_what_was_asked_for(workflow: 
     assert "Results:\n  results/report/x.html\n" in workflow.output("results/report/x.html")
     places = "Results:\n  results/figures/ (2 files)\n  results/report/x.html\n"
     assert places in workflow.output("--forceall", "all", "results/report/x.html")
+
+
+def test_an_input_from_the_future_is_named_with_what_to_run(tmp_path: Path) -> None:
+    """As of a file system whose clock is ahead."""
+    workflow = Workflow(tmp_path)
+    (tmp_path / "Snakefile").write_text(
+        'rule copy:\n    input: "a.txt"\n    output: "b.txt"\n    shell: "cp {input} {output}"\n', "utf-8"
+    )
+    (source := tmp_path / "a.txt").write_text("x", "utf-8")
+    later = time.time() + 3 * 3600 + 30
+    os.utime(source, (later, later))
+    process = workflow.start()
+    out, error = process.communicate(timeout=120)
+    said = " ".join((out + error).split())
+    assert process.returncode == 1
+    assert re.search(r"a\.txt has a time 3 h 00 min ahead of this machine's clock", said), said
+    assert "b.txt was made, and profiles/ keep it" in said
+    assert "touch a.txt, then run the same command" in said
+    assert "system level" not in said
+    source.touch()
+    workflow.output()
+    assert (tmp_path / "b.txt").is_file()

@@ -1,6 +1,8 @@
 # The configuration, checked before anything runs, and the functions that the rules share.
 import hashlib
 import os
+import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -11,6 +13,7 @@ from pausefl.analysis.figures.kinds import FIGURES
 from pausefl.plugins import from_folder
 from pausefl.provenance import code_hash, job_code
 from pausefl.schema.yaml import typed
+from pausefl.reproduction.beside_published import beside_published
 from pausefl.settings import home, read_yaml
 from pausefl.reproduction.targets import checks, plan, report_parts, targets
 from pausefl.reproduction.targets.project import Project
@@ -34,6 +37,9 @@ def checked(action, *arguments):
 BESIDE = Path(str(workflow.current_basedir)).parents[1]
 for configfile in workflow.configfiles:  # refuses equal keys, of which Snakemake would take the last
     checked(read_yaml, Path(configfile))
+
+# When this workflow began.
+STARTED = time.time()
 
 # Snakemake has text for the numbers that are in lists and mappings of its command line.
 config |= {key: typed(config[key]) for key in workflow.config_settings.config if key in config}

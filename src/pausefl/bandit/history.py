@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
+from pausefl.states import saved
 
 
 class Losses(Protocol):
@@ -71,6 +72,9 @@ def in_time(
         counts &= latency <= np.sort(latency[counts])[n_selected - 1]
     return counts
 
+
+#: One, and what running means of shares are above it by rounding.
+_ONE = 1 + 1e-9
 
 #: Array attributes of `History` that change from round to round.
 _OBSERVED = ("participations", "mean_speed", "mean_latency", "privacy", "available")
@@ -216,7 +220,23 @@ class History:
         return {"round": np.array(self.round)} | {name: getattr(self, name).copy() for name in _OBSERVED}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Continue from a `state`."""
-        self.round = int(state["round"])
+        """Continue from a `state`.
+
+        Raises
+        ------
+        PauseflError
+            If an array is missing, or has a type, a shape or values that it cannot have; then nothing of the
+            state is taken over.
+        """
+        users = (len(self.data_size),)
+        round = int(saved(state, "round", np.int64, (), 1))
+        found = {
+            "participations": saved(state, "participations", np.int64, users, 0, round - 1),
+            "mean_speed": saved(state, "mean_speed", np.float64, users, 0, _ONE),
+            "mean_latency": saved(state, "mean_latency", np.float64, users, 0),
+            "privacy": saved(state, "privacy", np.float64, users, 0, _ONE),
+            "available": saved(state, "available", np.bool_, users),
+        }
+        self.round = round
         for name in _OBSERVED:
-            setattr(self, name, state[name].copy())
+            setattr(self, name, found[name])

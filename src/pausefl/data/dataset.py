@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pausefl.data.foreign import what_it_is
 from pausefl.errors import DataError
 from pausefl.files import check_readable, remedy
 
@@ -188,9 +189,16 @@ def read_arrays(
     Raises
     ------
     DataError
-        If the file is missing, truncated, corrupt or of another kind.
+        If the file is missing, truncated, corrupt or of another kind; one of another program is named for
+        what it is.
     """
     check_readable(path, DataError)
+    if foreign := what_it_is(path, "kind"):
+        what = kind.removeprefix("pausefl ").rstrip("0123456789 ")
+        raise DataError(
+            f"{path} is {foreign}, and no {what} of pausefl: data of one's own are read by a data source"
+            " (docs/extending.md, A data source)"
+        )
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

@@ -14,6 +14,7 @@ from pausefl.federated.simulation import Result
 from pausefl.plugins import from_folder
 from pausefl.provenance import hardware, job_code, versions
 from pausefl.settings import Scenario
+from pausefl.training.settings import check_device
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Job:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "selector", from_folder(self.selector))
+        check_device(self.device)
 
 
 def identity_of(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from pausefl.runs.run import check_free, write_files
 from pausefl.selectors import SELECTORS
 from pausefl.streams import Streams
 from pausefl.training.sizes import model_layout
+from pausefl.training.surroundings import usual_settings
 
 
 def run_job(
@@ -37,7 +38,8 @@ def run_job(
 ) -> None:
     """Run one job and write its three files to ``out``, all or none.
 
-    A killed job resumes from the last state that it saved in ``out``, and gives the same result.
+    A killed job resumes from the last state that it saved in ``out``, and gives the same result, whatever
+    PyTorch and NumPy are set to in this process (`pausefl.training.surroundings`).
 
     Parameters
     ----------
@@ -75,13 +77,10 @@ def run_job(
     check_free(out)
     device = None
     if job.train:
-        import torch
-
         from pausefl.training.engine import Trainer, choose_device
 
-        torch.set_num_threads(job.n_threads)
         device = choose_device(job.device)
-    with locked(out, saving.note), stop_requests() as asked:
+    with locked(out, saving.note), stop_requests() as asked, usual_settings(job.n_threads):
         identity = identity_of(job, dataset, partition, None if device is None else str(device))
         checkpoint = Checkpoint(out / STATE_FILE, identity, saving)
         state = checkpoint.load()
@@ -94,7 +93,7 @@ def run_job(
         if state is not None:
             try:
                 simulation.restore(state)
-            except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            except (PauseflError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
                 raise ConfigError(
                     f"{checkpoint.path} is damaged ({error}). Use another folder, or --restart"
                 ) from None
@@ -169,6 +168,7 @@ def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Datas
     scenario = job.scenario
     if file is None:
         fetch(scenario.data, raw)
-    dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
-    shared = scenario.data, scenario.partition, scenario.network.n_users, Streams(job.seed)
-    return dataset, make_partition(dataset.train_y, *shared, dataset.train_users)
+    with usual_settings(job.n_threads):
+        dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
+        shared = scenario.data, scenario.partition, scenario.network.n_users, Streams(job.seed)
+        return dataset, make_partition(dataset.train_y, *shared, dataset.train_users)

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import Feedback, History, in_time
 from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
-from pausefl.errors import PrivacyError
+from pausefl.errors import PauseflError, PrivacyError
 from pausefl.plugins import OwnPartError, naming
 from pausefl.privacy import Ledger, LossProtection, Protection
 from pausefl.privacy.samplers import Noise
 from pausefl.selectors import SELECTORS
+from pausefl.selectors.restoring import check_remembered
 from pausefl.settings import Scenario
+from pausefl.states import saved
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
 
@@ -238,23 +240,41 @@ class Simulation:
         """Continue from the `state` of the same job; call it before the first round.
 
         Empties ``state``, so that nothing large is in memory twice.
+
+        Raises
+        ------
+        PauseflError
+            If an array is missing, cannot be, or contradicts another one; the message names it. Then the
+            simulation is of no use.
         """
-        parts: dict[str, State] = {"selector": {}, "trainer": {}}
+        parts: dict[str, State] = {
+            name: {} for name in ("history", "selector", "trainer", "rows", "ledger", "loop")
+        }
         for path in list(state):
             part, _, name = path.partition("/")
             parts.setdefault(part, {})[name] = state.pop(path)
         self.history.restore(parts["history"])
+        n_users, t = len(self.history.data_size), self.history.round - 1
+        check_remembered(self.select, parts["selector"], n_users, t + 1)
         self.select.restore(parts["selector"])
         if self.trainer is not None:
             self.trainer.restore(parts["trainer"])
+        loop, ledger = parts["loop"], parts["ledger"]
+        self.elapsed = float(saved(loop, "elapsed", np.float64, (), 0))
+        check_rows(parts["rows"], n_users, self.history.participations, t, self.elapsed)
         self.rows = _rows(parts["rows"])
-        self.ledger.restore(parts["ledger"]["participations"])
-        self.refused = [(int(t), int(user)) for t, user in parts["ledger"]["refused"]]
-        loop = parts["loop"]
-        self.theta = loop["theta"].copy()
-        self.elapsed = float(loop["elapsed"])
-        self.watch.seconds = dict(zip(STAGES, loop["seconds"].tolist(), strict=True))
-        self.diverged_round = int(loop["diverged_round"]) or None
+        self.ledger.restore(saved(ledger, "participations", np.int64, (n_users,), 0, t))
+        if (self.ledger.participations != self.history.participations).any():
+            raise PauseflError("'participations' of the saved ledger and of the saved history differ")
+        refused = saved(ledger, "refused", np.int64, (None, 2), 0, max(t, n_users - 1))
+        self.refused = [(int(t), int(user)) for t, user in refused]
+        seconds = saved(loop, "seconds", np.float64, (len(STAGES),), 0)
+        self.watch.seconds = dict(zip(STAGES, seconds.tolist(), strict=True))
+        self.diverged_round = int(saved(loop, "diverged_round", np.int64, (), 0, t)) or None
+        diverged: dict[str, Any] = (
+            {"least": -np.inf, "most": np.inf, "nan": True} if self.diverged_round else {}
+        )
+        self.theta = saved(loop, "theta", np.float32, self.theta.shape, **diverged)
 
     def _round(self, t: int, n_rounds: int) -> dict[str, object]:
         """Run round t of at most ``n_rounds``; returns its row."""
@@ -497,6 +517,42 @@ def _columns(rows: list[dict[str, object]]) -> State:
         "selection": np.concatenate([empty, *selections]),
         "n_selected": np.array([len(users) for users in selections], np.int64),  # type: ignore[arg-type]
     }
+
+
+def check_rows(
+    columns: State, n_users: int, participations: NDArray[np.int64], n_rounds: int, elapsed: float
+) -> None:
+    """Raise `PauseflError`, naming the column, unless these can be the rows of so many rounds.
+
+    Parameters
+    ----------
+    columns
+        As `_columns` makes them.
+    n_users, participations
+        K, and how often each user (K,) took part in these rounds.
+    n_rounds, elapsed
+        How many rows there are, and the simulated seconds at their end.
+    """
+    lengths = saved(columns, "n_selected", np.int64, (n_rounds,), 0)
+    chosen = saved(columns, "selection", np.int64, (int(lengths.sum()),), 0, n_users - 1)
+    rounds = np.split(chosen, np.cumsum(lengths))[:-1]
+    counts = np.bincount(np.concatenate([np.empty(0, np.int64), *map(np.unique, rounds)]), minlength=n_users)
+    if (counts != participations).any():
+        raise PauseflError("'selection' and 'participations' of the saved state differ")
+    if not n_rounds:
+        return
+    if (saved(columns, "round", np.int64, (n_rounds,)) != np.arange(1, n_rounds + 1)).any():
+        raise PauseflError(f"'round' of the saved state must have 1 to {n_rounds}")
+    latency = saved(columns, "latency_s", np.float64, (n_rounds,), 0)
+    times = saved(columns, "elapsed_s", np.float64, (n_rounds,), 0)
+    if times[-1] != elapsed or not np.allclose(np.cumsum(latency), times):
+        raise PauseflError("'elapsed_s', 'latency_s' and 'elapsed' of the saved state differ")
+    for name in ("leakage_max", "leakage_mean"):
+        saved(columns, name, np.float64, (n_rounds,), 0, np.inf)
+    for name in columns.keys() - {"n_selected", "selection", "round"}:
+        found = columns[name]
+        if not isinstance(found, np.ndarray) or found.shape != (n_rounds,) or found.dtype.kind not in "fib":
+            raise PauseflError(f"'{name}' of the saved state must have {n_rounds} numbers")
 
 
 def _rows(columns: State) -> list[dict[str, object]]:

@@ -41,11 +41,19 @@ def mapping(what: str, given: Any) -> dict[Any, Any]:
 def listed(what: str, given: Iterable[Hashable], known: Iterable[Hashable]) -> list[Any]:
     """A copy of some ids, which may come from an iterator; ``known`` are those of all clients.
 
-    `ConfigError` if they are one text, or True and False where no client is called so: a mask.
+    `ConfigError` if they are none, one text, not hashable, or True and False where no client is called so: a
+    mask.
     """
     if isinstance(given, (str, bytes)):
         raise ConfigError(f"{what} = {given!r} is one text: give a list of ids")
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"{what} = {given!r:.80} must be the ids of clients, as a list")
     ids, truths = list(given), {bool, np.bool_}
+    for one in ids:
+        try:
+            hash(one)
+        except TypeError:
+            raise ConfigError(f"{what} has {one!r:.80}, which is no id: ids are hashable") from None
     if truths.intersection(map(type, ids)) and not truths.intersection(map(type, known)):
         raise ConfigError(
             f"{what} has True or False in it, and clients have other ids: instead of a mask, give the ids,"
@@ -71,19 +79,38 @@ def accountant_of(given: object, schedule: Schedule | None) -> Accountant:
     return given
 
 
+def is_number(given: object) -> bool:
+    """Whether something can be a number, or an array of numbers: no truth value, and no text."""
+    kind = str(getattr(given, "dtype", ""))
+    return not (
+        isinstance(given, str | bytes | bytearray | bool) or "bool" in kind or kind[:2] in ("<U", "|S")
+    )
+
+
 def seconds_of(measured: Any) -> float:
-    """A measured time; NaN if it is no number."""
+    """A measured time; NaN if it is no number: a truth value, a text, too large."""
     try:
-        return float(measured)
-    except (TypeError, ValueError):
+        return float(measured) if is_number(measured) else math.nan
+    except (OverflowError, RuntimeError, TypeError, ValueError):
         return math.nan
 
 
 def whole(what: str, value: Any, least: int = 1) -> int:
     """A whole number; `ConfigError` if it is none, or too small."""
-    if isinstance(value, NUMBER) and least <= value < 2**53 and value % 1 == 0:
+    known = isinstance(value, NUMBER) and not isinstance(value, bool)
+    if known and least <= value < 2**53 and value % 1 == 0:
         return int(value)
     raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}, below 2^53")
+
+
+def seed_of(given: object) -> int:
+    """A seed of random streams, as jobs have it; `ConfigError` if it is none."""
+    whole = isinstance(given, int | np.integer) or (isinstance(given, float | np.floating) and given % 1 == 0)
+    if whole and not isinstance(given, bool | np.bool_):
+        seed = int(given)  # type: ignore[call-overload]
+        if 0 <= seed < (2**63 if isinstance(given, int | np.integer) else 2**53):
+            return int(seed)
+    raise ConfigError(f"seed = {given!r:.80} must be a whole number of at least 0, below 2^63")
 
 
 def options_of(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,15 +15,26 @@ from numpy.typing import ArrayLike, NDArray
 from pausefl.bandit.history import Feedback, History, in_time
 from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.picker.given import accountant_of, listed, mapping, options_of, seconds_of, whole
-from pausefl.picker.state import State, comparable, from_json, to_json
+from pausefl.picker.given import (
+    accountant_of,
+    is_number,
+    listed,
+    mapping,
+    options_of,
+    seconds_of,
+    seed_of,
+    whole,
+)
+from pausefl.picker.state import State, check_counts, check_state, comparable, from_json, to_json
 from pausefl.plugins import OwnPartError, arguments
 from pausefl.privacy.accountants import Accountant, PureAccountant
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, Given, class_of, name_of, selector_from
+from pausefl.selectors.restoring import check_remembered
 from pausefl.selectors.settings import CONSTANTS, asked_in_a_round
+from pausefl.states import saved
 from pausefl.streams import Streams
 
 #: The reward that is left out: alpha, beta and gamma of the authors' released tests.
@@ -136,7 +147,7 @@ class Picker:
             if given is not None and not isinstance(given, kind):
                 raise ConfigError(f"{what} = {given!r} must be a pausefl.{kind.__name__}")
         latency_floor, timeout = float(latency_floor), float(timeout)
-        n_selected, seed = whole("n_selected", n_selected), whole("seed", seed, least=0)
+        n_selected, seed = whole("n_selected", n_selected), seed_of(seed)
         self.name = selector if isinstance(selector, str) else name_of(selector)
         facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
         if schedule is not None and facts.private and facts.asks_losses:
@@ -316,6 +327,8 @@ class Picker:
         PauseflError
             If a client was not asked, or a latency, a loss or an update cannot be; then nothing is learned.
         """
+        if latency is None:
+            raise ConfigError("latency = None must say it of each client who answered; {} if nobody did")
         latency, failed = mapping("latency", latency), set(listed("failed", failed, self.ids))
         losses, updates = mapping("losses", losses), mapping("updates", updates)
         if late not in ("slow", "ignore"):
@@ -477,7 +490,8 @@ class Picker:
         ------
         PauseflError
             If the picker was made with other arguments, as far as can be told (of selectors and rewards that
-            are objects, their class), or had other clients; then it is as it was.
+            are objects, their class), or had other clients, or if an entry of the state cannot be, with its
+            name; then it is as it was.
         """
         if isinstance(changed, str):
             changed = (changed,)
@@ -485,8 +499,9 @@ class Picker:
             if name not in _CHANGEABLE:
                 raise ConfigError(f"changed: {name!r} cannot change. {suggest(name, _CHANGEABLE)}")
         try:
-            if "arrays" in state:
+            if isinstance(state, Mapping) and "arrays" in state:
                 state = from_json(state)
+            check_state(state)
             self._check_made(state.get("made", {}), changed)
             restored = copy.deepcopy(self)
             restored._go_on(state)
@@ -538,8 +553,10 @@ class Picker:
                 parts[part][name] = value
         self.history.latency_floor = state.get("latency_floor", self.history.latency_floor)
         self.history.restore(parts["history"])
+        check_remembered(self.selector, parts["selector"], len(self.ids), self.history.round)
         self.selector.restore(parts["selector"])
-        self.ledger.restore(state["participations"])
+        self.ledger.restore(saved(state, "participations", np.int64, (len(self.ids),), 0))
+        check_counts(self._users(state["asked"]), self.ledger.participations, self.history.participations)
         self._left, self._late = set(state.get("left", ())), dict(state.get("late", {}))
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
@@ -630,6 +647,9 @@ class Picker:
         """What the a clients who answered told: (a,) numbers, or (a, d) with one axis each."""
         if missing := [one for one in ids if one not in by_id]:
             raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
+        if wrong := [one for one in ids if not is_number(by_id[one])]:
+            asked = "numbers" if n_axes else "a number"
+            raise PauseflError(f"{what} of client {wrong[0]!r} = {by_id[wrong[0]]!r:.80} must be {asked}")
         try:
             told = np.array([by_id[one] for one in ids], kind)
         except (RuntimeError, TypeError, ValueError) as error:  # of PyTorch, too

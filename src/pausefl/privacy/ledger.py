@@ -12,6 +12,7 @@ from pausefl.errors import ConfigError, PrivacyError
 from pausefl.privacy.accountants import Accountant, PureAccountant, check_prices, unaffordable
 from pausefl.privacy.mechanisms import Mechanism
 from pausefl.privacy.schedule import Schedule, check_sums
+from pausefl.states import saved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +67,9 @@ class Ledger:
         self.restore(np.zeros(self.n_users, np.int64))
 
     def restore(self, participations: NDArray[np.int64]) -> None:
-        """Continue from the participations (K,) of an earlier ledger."""
-        self.participations = participations.copy()
+        """Continue from the participations (K,) of an earlier ledger; `PauseflError` if they cannot be."""
+        state = {"participations": participations}
+        self.participations = saved(state, "participations", np.int64, (self.n_users,), 0)
         self._price = np.zeros(self.n_users)
         self._next = np.full(self.n_users, np.inf)
         self._account(np.arange(self.n_users))

@@ -23,6 +23,7 @@ from pausefl.plugins import as_folder, from_folder
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run import RUN_FILES, TABLES, Run, checked, read_folder
 from pausefl.runs.run_id import RunId
+from pausefl.selectors import SELECTORS
 
 #: The file with a summary a line, and all files of a scenario.
 LINES = "runs.jsonl"
@@ -158,12 +159,23 @@ def read_summary(folder: Path) -> dict[str, Any] | None:
 def read_run(folder: Path) -> Run:
     """A finished run by its folder, or by that which a collected one would have.
 
-    `PauseflError` if there is none, a file is damaged, or the files are not of one run.
+    `PauseflError` if there is none, a file is damaged, or the files are not of one run, or of another one
+    than the name of the folder, ``SELECTOR/seed-SEED``, says.
     """
     runs, key = _part(folder)
     if runs is None and (folder / LINES).exists():
         raise PauseflError(f"{folder} has the runs of a scenario: name one of them, as {folder}/pause/seed-0")
-    return read_folder(folder) if runs is None else runs.run(key)
+    if runs is not None:
+        return runs.run(key)
+    run, place = read_folder(folder), folder.absolute()
+    number, selector = _SEED.fullmatch(place.name), from_folder(place.parent.name)
+    known = ":" not in selector and selector in SELECTORS  # a user's own would be imported
+    if number and known and (selector, int(number[1])) != (run.selector, run.seed):
+        raise PauseflError(
+            f"{folder} has a run of {named([(run.selector, run.seed)])}, as its summary.json says: move it"
+            " where it belongs, or make it again"
+        )
+    return run
 
 
 def runs_in(folder: Path) -> list[Run]:

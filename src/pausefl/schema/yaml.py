@@ -14,7 +14,10 @@ from pausefl.files import check_readable
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml's is ten times as fast
-    """The safe loader, but a mapping has no key twice."""
+    """The safe loader, but a mapping has no key twice, and no number is read as a person would not.
+
+    In YAML 1.1, 020 is 16, 1:30 is 90 and 1_0 is 10.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         first: dict[str, yaml.Node] = {}
@@ -27,6 +30,34 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """A number, unless YAML 1.1 reads another one than a person does."""
+        whole = node.tag.endswith(":int")
+        value: int | float = self.construct_yaml_int(node) if whole else self.construct_yaml_float(node)
+        digits = node.value.replace("_", "").lstrip("-+")
+        sign = "-" if node.value.startswith("-") else ""
+        if ":" in digits:
+            raise _AmbiguousError(node, value, "")
+        if whole and re.fullmatch("0[0-9]+", digits):
+            raise _AmbiguousError(node, value, f"{sign}{int(digits)}")
+        if "_" in node.value and not re.fullmatch(r"[-+]?[0-9]{1,3}(_[0-9]{3})+(\.[0-9]*)?", node.value):
+            raise _AmbiguousError(node, value, "")
+        return value
+
+
+class _AmbiguousError(ConfigError):
+    """A number that YAML 1.1 and a person read differently."""
+
+    def __init__(self, node: yaml.ScalarNode, value: float, meant: str) -> None:
+        instead = f"{meant}, or {value}" if meant and meant != str(value) else f"{value}"
+        super().__init__(
+            f"line {node.start_mark.line + 1}: {node.value} would be {value} in YAML 1.1: write {instead}, or"
+            " put it into quotes if it is a text"
+        )
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
 
 # YAML 1.1 takes 1e-5 for a text, because it has no point.
 _Loader.add_implicit_resolver(
@@ -56,7 +87,8 @@ def parse(path: Path, text: str) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If it is not valid YAML, no mapping, or has a key twice.
+        If it is not valid YAML, no mapping, has a key twice, or a number that YAML 1.1 and a person read
+        differently.
     """
     document = parse_value(text, str(path))
     if not isinstance(document, dict):
@@ -80,6 +112,8 @@ def parse_value(text: str, origin: str) -> Any:
     """A value of any kind; `ConfigError` names ``origin`` and what is wrong, as in `parse`."""
     try:
         return yaml.load(text, _Loader)
+    except _AmbiguousError as error:
+        raise ConfigError(f"{origin}: {error}") from None
     # Values like the date 2024-99-99 raise errors of other kinds.
     except (yaml.YAMLError, ValueError, ArithmeticError, AttributeError, TypeError) as error:
         raise ConfigError(f"{origin}: not valid YAML: {error}") from None

@@ -94,7 +94,8 @@ class Checked(Selector):
     def join(self, n_users: int) -> None:
         """Let the given selector make room for another user."""
         if isinstance(self.given, Selector):
-            self.given.join(n_users)
+            with self._named("when a user joined"):
+                self.given.join(n_users)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """What the given selector remembers."""
@@ -104,7 +105,8 @@ class Checked(Selector):
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
         """Let the given selector go on from what it remembered."""
         if isinstance(self.given, Selector):
-            self.given.restore(state)
+            with self._named("when it was restored"):
+                self.given.restore(state)
 
     def _named(self, when: str) -> AbstractContextManager[None]:
         own = f"selector '{self.name}'"

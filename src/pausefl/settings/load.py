@@ -24,7 +24,8 @@ _parse = cache(parse)
 
 def scenario_names(*folders: Path) -> list[str]:
     """Names of all scenario files in some folders, sorted."""
-    return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+    found = (path for folder in folders for path in folder.glob("*.yaml") if not path.name.startswith("."))
+    return sorted({path.stem for path in found})
 
 
 def scenario_file(name: str, *folders: Path) -> Path | None:

@@ -18,7 +18,7 @@ from torch import nn
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.errors import ConfigError, suggest
+from pausefl.errors import ConfigError
 from pausefl.streams import Streams
 from pausefl.training.backends import fastest_backend
 from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
@@ -28,15 +28,12 @@ from pausefl.training.layout import Layout
 from pausefl.training.models import MODELS
 from pausefl.training.networks import has_dropout, is_batch_norm
 from pausefl.training.optimizers import make_optimizer
-from pausefl.training.settings import ModelSettings, TrainingSettings
-
-_DEVICES = ("auto", "cpu", "cuda")
+from pausefl.training.settings import ModelSettings, TrainingSettings, check_device
 
 
 def choose_device(name: str) -> torch.device:
     """The device ``auto``, ``cpu`` or ``cuda``; `ConfigError` if CUDA is asked for and there is none."""
-    if name not in _DEVICES:
-        raise ConfigError(f"unknown device '{name}'. {suggest(name, _DEVICES)}")
+    check_device(name)
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
             "device 'cuda' was requested, but this machine has no usable CUDA device; use 'cpu'"
@@ -51,7 +48,7 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     seed = int(streams.generator("initial weights").integers(2**63))
     n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # and no GPU's, which is the caller's
         return settings.build(dataset.input_shape, n_outputs)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
+from pausefl.errors import PauseflError
 from pausefl.training.settings import TrainingSettings
 
 #: Adam's constants (Kingma and Ba 2015, Algorithm 1) besides the step size.
@@ -84,11 +85,25 @@ class UserOptimizer(ABC):
         return {name: row.cpu().numpy() for name, row in rows.items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Continue from a `state`, which is emptied; call it before anyone takes part."""
+        """Continue from a `state`, which is emptied; call it before anyone takes part.
+
+        `PauseflError` names an array that cannot be of it. Moments may be infinite or NaN, as those of a user
+        whose local model diverged.
+        """
         while state:
             key, row = state.popitem()
             name, _, user = key.partition("/")
-            self._kept[name][int(user)] = torch.from_numpy(row)
+            kept = self._kept.get(name)
+            if kept is None or not user.isascii() or not user.isdigit() or int(user) >= len(self.steps):
+                raise PauseflError(f"'{key}' of the saved state is of no moment of {len(self.steps)} users")
+            wanted = kept[int(user)].cpu().numpy()
+            if not isinstance(row, np.ndarray) or (row.dtype, row.shape) != (wanted.dtype, wanted.shape):
+                raise PauseflError(
+                    f"'{key}' of the saved state must be an array of {wanted.dtype} {wanted.shape}"
+                )
+            if name == "steps" and not (row >= 0 and row % 1 == 0):
+                raise PauseflError(f"'{key}' of the saved state has {row}, and must have a whole number")
+            kept[int(user)] = torch.from_numpy(row)
 
     @property
     def _kept(self) -> dict[str, Tensor]:

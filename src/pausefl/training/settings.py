@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from pausefl.errors import ConfigError
+from pausefl.errors import ConfigError, suggest
 from pausefl.plugins import OwnPartError, naming
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, OneOf, Positive, Real, Whole
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 #: Rounds that a job may have.
 MOST_ROUNDS = 10**7
+
+_DEVICES = ("auto", "cpu", "cuda")
+
+
+def check_device(name: str) -> None:
+    """Raise `ConfigError` for a device that no machine has, also where nothing is trained."""
+    if name not in _DEVICES:
+        raise ConfigError(f"unknown device '{name}'. {suggest(str(name), _DEVICES)}")
 
 
 class ModelSettings(Settings):

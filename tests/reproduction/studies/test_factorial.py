@@ -43,7 +43,7 @@ def made_up(effect: float) -> pd.DataFrame:
     noise = dict(zip(SEEDS, rng.normal(0, 0.1, len(SEEDS)), strict=True))
     for gamma, search, seed in product(("0", "5"), ("exact", "SA"), SEEDS):
         value = math.exp((gamma == "0") * (effect + noise[seed])) * (2 if search == "SA" else 1)
-        row = {"gamma": float(gamma), "search": search, "selector": "pause", "seed": seed}
+        row = {"gamma": float(gamma), "search": search, "seed": seed}
         rows.append(row | dict.fromkeys(MEASURES, 3.0) | {"mean_round_s": value})
     return pd.DataFrame(rows)
 

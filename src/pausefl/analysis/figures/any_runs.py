@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import math
 import os
 import sys
@@ -121,7 +122,8 @@ def write_figure(plotted: Plotted, path: Path) -> None:
     with replacing(path) as (file,), theme():
         if suffix in PICTURES:
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(suffix)
-            plotted.figure.savefig(file, format=suffix, dpi=DPI, metadata=undated)
+            plotted.figure.savefig(buffer := io.BytesIO(), format=suffix, dpi=DPI, metadata=undated)
+            file.write_bytes(buffer.getvalue())  # so that a full disk is one, and no error of Matplotlib's
         elif plotted.numbers is not None:
             text = plotted.numbers.to_csv(index=False) if suffix == "csv" else to_latex(plotted.numbers)
             file.write_text(text, encoding="utf-8")

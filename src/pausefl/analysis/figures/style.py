@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -196,11 +197,13 @@ def save(
         # `savefig` would draw the figure once more for each file, to find its layout.
         figure.set_dpi(DPI)
         png: Any = FigureCanvasAgg(figure)
-        png.print_png(to_png, metadata={"Software": "pausefl"})
+        png.print_png(buffer := io.BytesIO(), metadata={"Software": "pausefl"})
+        to_png.write_bytes(buffer.getvalue())  # so that a full disk is one, and no error of Matplotlib's
         figure.set_layout_engine("none")
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
-        pdf.print_pdf(to_pdf, metadata=made_by)
+        pdf.print_pdf(buffer := io.BytesIO(), metadata=made_by)
+        to_pdf.write_bytes(buffer.getvalue())
         to_json.write_text(sidecar, encoding="utf-8")
 
 

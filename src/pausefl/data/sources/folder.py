@@ -6,11 +6,15 @@ import math
 import mimetypes
 import os
 import re
+import struct
+import unicodedata
 from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +23,18 @@ from pausefl.data.sources.base import FIXED, Examples, Source, check_installed, 
 from pausefl.errors import DataError
 from pausefl.files import check_readable
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 
 @dataclass(frozen=True)
 class ImageFolder(Source):
-    """Any folder of images, all of one size unless ``image_size`` resizes them (square, bilinear)."""
+    """Any folder of images, all of one size unless ``image_size`` resizes them (square, bilinear).
+
+    Images are taken as a viewer shows them on white: turned as their EXIF data say, before sizes are
+    compared, and with white behind what is transparent. One of several frames or pages, of more than 8 bits a
+    channel, or in Lab colours is refused. Colour profiles are not applied.
+    """
 
     origin = "image folder {folder}"
     about = "image folder `folder`"
@@ -49,7 +61,7 @@ class ImageFolder(Source):
                 f"{folder}: there is a folder '{there[0]}' but none called '{absent}'; {_where(folder)}"
             )
         for root in [folder / name for name in there] or [folder]:
-            if not any(_holds_images(root / name) for name in _class_names(root)):
+            if not any(map(_holds_images, _class_folders(root).values())):
                 raise DataError(f"{root}: no folder of images for each class in it; {_where(folder)}")
         if not there and self.test_fraction is None:
             above = f", or name {folder.parent}" if (folder.parent / "train").is_dir() else ""
@@ -75,18 +87,18 @@ class ImageFolder(Source):
     def _whole(self, folder: Path) -> Examples:
         """Images of ``folder/CLASS``, in a fixed random order, of which the first are for testing."""
         assert self.test_fraction is not None
-        classes = _class_names(folder)
-        x, y = _read_images(folder, classes, self.mode, self.image_size, self._shape())
+        classes = _class_folders(folder)
+        x, y = _read_images(folder, classes.values(), self.mode, self.image_size, self._shape())
         order = FIXED.generator("source/test-split").permutation(len(x))
         return split_off_test(self.test_fraction, x[order], y[order], len(classes))
 
     def _split(self, folder: Path) -> Examples:
         """Images of ``folder/train/CLASS`` and ``folder/test/CLASS``."""
         train, test = folder / "train", folder / "test"
-        classes = _class_names(train)
-        _check_same_classes(folder, classes, _class_names(test))
-        train_x, train_y = _read_images(train, classes, self.mode, self.image_size, self._shape())
-        test_x, test_y = _read_images(test, classes, self.mode, self.image_size, train_x.shape[2:])
+        classes, others = _class_folders(train), _class_folders(test)
+        _check_same_classes(folder, [*classes], [*others])
+        train_x, train_y = _read_images(train, classes.values(), self.mode, self.image_size, self._shape())
+        test_x, test_y = _read_images(test, others.values(), self.mode, self.image_size, train_x.shape[2:])
         # Files come class by class; in this fixed random order the first n of them are a fair sample.
         order = FIXED.generator("source/order").permutation(len(train_x))
         return Examples(train_x[order], train_y[order], test_x, test_y, len(classes))
@@ -96,25 +108,38 @@ class ImageFolder(Source):
         return (self.side, self.side) if self.side and self.image_size is None else None
 
 
-def _class_names(folder: Path) -> list[str]:
-    """Return the names of the class folders; sorted, as numbers if all of them are."""
-    names = [path.name for path in folder.iterdir() if path.is_dir() and not _is_hidden(path.name)]
-    return sorted(names, key=int) if all(re.fullmatch("[0-9]+", name) for name in names) else sorted(names)
+def _class_folders(folder: Path) -> dict[str, Path]:
+    """The class folders by name; sorted, as numbers if all of them are.
+
+    Names are in Unicode's form NFC: what looks alike is one name, however a system wrote it.
+    """
+    found = dict[str, Path]()
+    for path in folder.iterdir():
+        if not path.is_dir() or _is_systems(path.name):
+            continue
+        if (name := unicodedata.normalize("NFC", path.name)) in found:
+            raise DataError(
+                f"{folder}: the folders {found[name].name!a} and {path.name!a} have the same name, written in"
+                " two ways: make them one"
+            )
+        found[name] = path
+    by_number = all(re.fullmatch("[0-9]+", name) for name in found)
+    return {name: found[name] for name in (sorted(found, key=int) if by_number else sorted(found))}
 
 
 def _check_same_classes(folder: Path, train: list[str], test: list[str]) -> None:
     if train != test:
-        differing = ", ".join(sorted(set(train) ^ set(test)))
+        differing = ", ".join(f"'{name}'" for name in sorted(set(train) ^ set(test)))
         raise DataError(f"{folder}: 'train' and 'test' differ in their class folders: {differing}")
 
 
 def _read_images(
-    folder: Path, classes: list[str], mode: str, resize: int | None, shape: tuple[int, ...] | None
+    folder: Path, classes: Iterable[Path], mode: str, resize: int | None, shape: tuple[int, ...] | None
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Read ``folder/CLASS/*``, class by class, files sorted by name; return images and class numbers."""
-    by_class = [_image_files(folder / name) for name in classes]
+    by_class = [_image_files(path) for path in classes]
     files = [path for found in by_class for path in found]
-    labels = np.repeat(np.arange(len(classes), dtype=np.int64), [len(found) for found in by_class])
+    labels = np.repeat(np.arange(len(by_class), dtype=np.int64), [len(found) for found in by_class])
     first = _read_image(files[0], mode, resize)
     expected = first.shape[1:] if shape is None else shape
     _check_memory(folder, (len(files), first.shape[0], *expected))
@@ -134,13 +159,33 @@ def _endings() -> frozenset[str]:
     return frozenset(end for end, kind in Image.registered_extensions().items() if kind in Image.OPEN)
 
 
-def _is_hidden(name: str) -> bool:
-    """Whether a file or folder is the system's: of a dot, or what macOS puts into archives."""
-    return name.startswith(".") or name == "__MACOSX"
+#: Files and folders that systems and programs make beside a user's, in small letters.
+_SYSTEMS = frozenset(
+    {
+        *("__macosx", "network trash folder", "temporary items", "icon\r"),  # macOS
+        *("$recycle.bin", "recycler", "system volume information", "thumbs.db", "desktop.ini", "found.000"),
+        *(
+            "@eadir",
+            "@tmp",
+            "#recycle",
+            "#snapshot",
+            "@sharebin",
+            "@recycle",
+            "@recently-snapshot",
+            "@__thumb",
+        ),
+        *("lost+found", "__pycache__"),
+    }
+)
+
+
+def _is_systems(name: str) -> bool:
+    """Whether a file or folder is a system's or a program's (docs/extending.md says which)."""
+    return name.startswith((".", "~$")) or name.casefold() in _SYSTEMS
 
 
 def _is_image(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in _endings() and not _is_hidden(name)
+    return os.path.splitext(name)[1].lower() in _endings() and not _is_systems(name)
 
 
 def _holds_images(folder: Path) -> bool:
@@ -152,7 +197,7 @@ def _where(folder: Path) -> str:
     """Which folders below one hold images, and what to name or do instead, for the end of a message."""
     holding = []
     for path, below, files in os.walk(folder):
-        below[:] = sorted(name for name in below if not _is_hidden(name))
+        below[:] = sorted(name for name in below if not _is_systems(name))
         holding += [Path(path).relative_to(folder)] * any(map(_is_image, files))
     if not holding:
         return "there are no images below it"
@@ -178,7 +223,8 @@ def _where(folder: Path) -> str:
 
 def _image_files(folder: Path) -> list[Path]:
     """Images of a class, sorted; `DataError` if there are none, or some that Pillow does not read."""
-    files = sorted(path for path in folder.iterdir() if not _is_hidden(path.name))
+    there = (path for path in folder.iterdir() if not _is_systems(path.name))
+    files = sorted(there, key=lambda path: (unicodedata.normalize("NFC", path.name), path.name))
     others = [path for path in files if not _is_image(path.name)]
     kinds = [(path.suffix, mimetypes.guess_type(path.name)[0] or "") for path in others]
     if left := Counter(ending for ending, kind in kinds if kind.startswith("image/")):
@@ -196,10 +242,28 @@ def _check_files(paths: list[Path]) -> None:
         check_readable(path, DataError)
 
 
-def _check_depth(path: Path, mode: str) -> None:
-    """Raise `DataError` for an image of more than 8 bits a channel, which a conversion would saturate."""
-    if mode in ("I", "F") or mode.startswith("I;"):
+def _check_kind(path: Path, image: Image.Image) -> None:
+    """Raise `DataError` for an image that is not one image of 8 bits a channel in known colours."""
+    mode, frames = image.mode, getattr(image, "n_frames", 1)
+    stored = [str(args[0] if isinstance(args, tuple) else args) for *_, args in getattr(image, "tile", ())]
+    if mode in ("I", "F") or mode.startswith("I;") or any(re.search(";(16|32)", one) for one in stored):
         raise DataError(f"{path}: more than 8 bits a channel (Pillow's mode '{mode}'); convert it to 8 bits")
+    if mode == "LAB":
+        raise DataError(f"{path}: is in Lab colours, which cannot be converted here; convert it to RGB")
+    if frames > 1 and image.format != "MPO":  # a camera's second picture is a smaller one of the same
+        raise DataError(f"{path}: has {frames} frames or pages; keep one of them")
+
+
+def _as_seen(image: Image.Image) -> Image.Image:
+    """An image as a viewer shows it on white: turned as its EXIF data say, and nothing transparent."""
+    from PIL import Image, ImageOps
+
+    with suppress(KeyError, SyntaxError, TypeError, struct.error):  # of EXIF data that no viewer can read
+        image = ImageOps.exif_transpose(image)
+    if not image.has_transparency_data:
+        return image
+    image = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 
 def _check_memory(folder: Path, shape: tuple[int, ...]) -> None:
@@ -227,8 +291,8 @@ def _read_image(path: Path, mode: str, resize: int | None) -> npt.NDArray[np.uin
         from PIL import Image
     try:
         with Image.open(path) as opened:
-            _check_depth(path, opened.mode)
-            image = opened.convert(mode)
+            _check_kind(path, opened)
+            image = _as_seen(opened).convert(mode)
             if resize is not None:
                 image = image.resize((resize, resize), Image.Resampling.BILINEAR)
             pixels = np.asarray(image, dtype=np.uint8)

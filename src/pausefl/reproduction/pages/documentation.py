@@ -1,9 +1,9 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md`` and ``docs/benchmark.md``
-from their templates, the findings and a reader's questions into ``README.md``, the picture that opens it into
-``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers'
-table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
+``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md``, ``docs/details.md`` and
+``docs/benchmark.md`` from their templates, the findings in brief into ``README.md``, pictures into
+``docs/images``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers' table into
+``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
 ``docs/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates of
 `pausefl.reproduction.targets.plan`.
 """
@@ -256,7 +256,8 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         },
     }
     texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
-    whole = {Path(f"docs/{name}.md"): page(name, summary=above) for name in ("findings", "benchmark")}
+    names = "findings", "details", "benchmark"
+    whole = {Path(f"docs/{name}.md"): page(name, summary=above) for name in names}
     return texts | whole
 
 

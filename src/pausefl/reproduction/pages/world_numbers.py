@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -38,12 +39,19 @@ class WorldNumbers:
 
     published: Published
 
+    @cached_property
+    def _compared_with(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """What `compare` returned, by study and reference."""
+        return {}
+
     def worlds_table(self, study: str, measure: str, labels: str) -> str:
         """All selectors against the reference by a measure, under one law of labels; a Markdown table."""
         settings, rows = self._worlds(study)
         suite, reference = settings.benchmark, settings.reference
-        table = compare(rows, suite, reference)
-        own = table[(table["measure"] == measure) & (table["labels"] == labels)]
+        own = pd.concat(
+            self._all_compared(study, measure, name, reference, labels)[0]
+            for name in rows["selector"].unique()
+        )
         return to_markdown(own, suite, measures_of(suite)[measure], reference, unranked(rows)).rstrip()
 
     def worlds_value(self, study: str, world: str, labels: str, measure: str, selector: str) -> str:
@@ -207,7 +215,9 @@ class WorldNumbers:
         """The rows of `compare` of a selector against another; Holm's correction is over all selectors."""
         settings, rows = self._worlds(study)
         suite: Suite = settings.benchmark
-        table = compare(rows, suite, other)
+        if (study, other) not in self._compared_with:
+            self._compared_with[study, other] = compare(rows, suite, other)
+        table = self._compared_with[study, other]
         own = table[(table["measure"] == measure) & (table["selector"] == selector)]
         return (own[own["labels"] == labels] if labels else own), measures_of(suite)[measure]
 

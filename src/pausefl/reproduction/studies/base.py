@@ -206,7 +206,8 @@ def seeds_of(study: Study) -> tuple[int, ...]:
 
 def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
     """All tables of a folder by the names of their files; `PauseflError` if one is damaged."""
-    return {path.name: read_table(path) for path in folder.iterdir() if path.suffix in (".csv", ".parquet")}
+    files = (path for path in folder.iterdir() if path.suffix in (".csv", ".parquet"))
+    return {path.name: read_table(path) for path in files if not path.name.startswith(".")}
 
 
 def write_tables(tables: Tables, folder: Path) -> None:

@@ -145,11 +145,11 @@ class Factorial(SeededStudy):
         ]
 
     def compute(self, note: Note, folders: Mapping[RunId, Path]) -> Tables:
-        """``runs.csv``, one row a run: a level for each factor, ``selector``, ``seed`` and the `MEASURES`."""
+        """``runs.csv``, one row a run: a level for each factor, ``seed`` and the `MEASURES`."""
         rows = []
         for levels, (scenario, selector) in self.cells.items():
             note(", ".join(levels))
-            key = dict(zip(self.factors, levels, strict=True)) | {"selector": selector}
+            key = dict(zip(self.factors, levels, strict=True))
             schedule = scenario.privacy.make_account() if scenario.privacy is not None else None
             for seed in self.seeds:
                 rounds = read_run(folders[RunId(scenario.name, selector, seed)]).rounds
@@ -207,7 +207,8 @@ class Factorial(SeededStudy):
                 form, unit = (".2f", 1.0) if of.ratio else ("+.1f", of.factor)
                 gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
                 shown = f"**{gap}**" if row["p_holm"] < LEVEL else gap
-                title = f"{of.title}, {'times' if of.ratio else 'less'}".replace("\n", " ")
+                words = re.sub(r" \(.*\)$", "", of.title.replace("\n", " "))
+                title = f"{words} ({'ratio' if of.ratio else 'points'})"
                 cells[title] = f"{shown} ({low} to {high})"
             records.append(cells)
         note = (
@@ -226,7 +227,8 @@ class Factorial(SeededStudy):
             axes, own = grid[i, j], runs[runs[names[3]] == column] if names[3] else runs
             self._draw_panel(axes, own, measured, of, names, levels)
             if not i and names[3]:
-                axes.set_title(column, loc="left", fontsize="small")
+                words = f"{self.factors[names[3]].title}: {column}"
+                axes.set_title(words, loc="left", fontsize="small")
             if not j:
                 axes.set_ylabel(of.title, fontsize="small")
             if i == len(MEASURES) - 1:

@@ -1,0 +1,84 @@
+"""What a file of another program is, for a message: by its first bytes, and by what is in an archive."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from pathlib import Path
+
+#: How files begin.
+_BEGIN = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow or Feather file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a single NumPy array (npy)",
+    b"MATLAB 5.0": "a MATLAB file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89PNG": "an image (PNG)",
+    b"\xff\xd8\xff": "an image (JPEG)",
+    b"GIF8": "an image (GIF)",
+    b"\x1f\x8b": "compressed by gzip",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"\x00\x00\x08\x03": "an IDX file, as of MNIST",
+    b"\x00\x00\x08\x01": "an IDX file, as of MNIST",
+    b"\x80\x02": "a pickle",
+    b"\x80\x03": "a pickle",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+}
+#: Files in ZIP archives that say whose they are.
+_INSIDE = {
+    "data.pkl": "a file of PyTorch",
+    "[Content_Types].xml": "a document of an office program",
+    "config.json": "a model of Keras",
+}
+#: Most names that a message lists.
+_N_LISTED = 8
+
+
+def what_it_is(path: Path, ours: str) -> str:
+    """What a file is, in words that follow its name; empty if nobody can tell, or it is of pausefl.
+
+    ``ours`` is the name of an array that files of pausefl have.
+    """
+    with path.open("rb") as file:
+        begin = file.read(512)
+    if not begin:
+        return ""
+    for first, what in _BEGIN.items():
+        if begin.startswith(first):
+            return what
+    if begin.startswith(b"PK\x03\x04"):
+        return _archive(path, ours)
+    if tarfile.is_tarfile(path):
+        return "a tar archive"
+    try:
+        text = begin.decode("utf-8-sig").lstrip()
+    except UnicodeDecodeError as error:
+        if error.start < len(begin) - 3:  # no letter that the 512 bytes end in
+            return ""
+        text = begin[: error.start].decode("utf-8-sig").lstrip()
+    if any(ord(letter) < 32 and letter not in "\t\r\n" for letter in text):
+        return ""
+    return "JSON" if text.startswith(("{", "[")) else "a text"
+
+
+def _archive(path: Path, ours: str) -> str:
+    """What a ZIP archive is; an npz file is one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError):
+        return ""
+    arrays = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
+    if ours in arrays:
+        return ""
+    if names and len(arrays) == len(names):
+        keras = "Keras's " if {"x_train", "y_train", "x_test", "y_test"} <= {*arrays} else "another "
+        more = f" and {len(arrays) - _N_LISTED} more" if len(arrays) > _N_LISTED else ""
+        return f"{keras}npz file, with the arrays {', '.join(arrays[:_N_LISTED])}{more}"
+    inside = {name.rpartition("/")[2] for name in names}
+    return next((what for name, what in _INSIDE.items() if name in inside), "a ZIP archive")

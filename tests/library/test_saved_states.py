@@ -1,0 +1,324 @@
+"""States that somebody changed: every entry is looked at, named, and nothing of them is taken over."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scenarios import changed
+
+import pausefl
+from pausefl import GeometricSchedule, Picker
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated.checkpoint import Saving
+from pausefl.federated.job import Job
+from pausefl.federated.run_job import run_job
+from pausefl.federated.simulation import Simulation
+from pausefl.plugins import arguments
+from pausefl.selectors import SELECTORS
+from pausefl.settings import Scenario
+from pausefl.states import saved
+from pausefl.streams import Streams
+from pausefl.testing.contract import SELECTION as NEEDED
+from pausefl.training.engine import Trainer
+from pausefl.training.sizes import model_layout
+
+K = 12
+SELECTING = ["pause", "sweep", "tifl", "cs_ucb_q", "oort", "power_of_choice", "clustered_similarity"]
+
+
+def wrong(array: np.ndarray[Any, Any]) -> Iterator[tuple[str, object]]:
+    """What an array cannot be, whichever it is."""
+    yield "nothing", None
+    yield "a number", 5
+    yield "a list", array.tolist()
+    yield "objects", np.full(array.shape, None)
+    yield "texts", np.full(array.shape, "1")
+    yield "complex", array.astype(complex)
+    if array.dtype != np.bool_:
+        yield "bools", np.ones(array.shape, np.bool_)
+    if array.dtype.kind in "ib":
+        yield "floats", array.astype(np.float64) + 0.5
+    if array.dtype.kind == "i" and array.size:
+        yield "below 0", np.full_like(array, -1)
+    if array.dtype.kind == "f":
+        yield "whole numbers", np.ones(array.shape, np.int64)
+        if array.size:
+            yield "NaN", np.full_like(array, np.nan)
+    if array.ndim and len(array):
+        yield "short", array[:-1]
+        yield "long", np.concatenate([array, array[-1:]])
+    yield "an axis more", array[np.newaxis]
+
+
+def picker(selector: str, **more: Any) -> Picker:
+    needed = arguments(SELECTORS[selector])
+    options = {name: value for name, value in NEEDED.items() if name in needed} | more
+    return Picker(selector, {f"c{k}": 10 + k for k in range(K)}, 3, 0.05, 2.0, **options)
+
+
+def played(selector: str, n_rounds: int = 9) -> Picker:
+    made = picker(selector, schedule=GeometricSchedule(40.0, 0.05))
+    rng = np.random.default_rng(0)
+    for _ in range(n_rounds):
+        asked = made.select(made.ids)
+        told = {
+            "latency": {one: rng.uniform(0.1, 1) for one in asked},
+            "losses": dict.fromkeys(asked, 0.5),
+            "updates": {one: rng.normal(size=4) for one in asked},
+        }
+        made.observe(**told)
+    return made
+
+
+@pytest.mark.parametrize("selector", SELECTING)
+def test_a_picker_names_what_cannot_be_and_stays_as_it_was(selector: str) -> None:
+    state = played(selector).state()
+    second = picker(selector, schedule=GeometricSchedule(40.0, 0.05))
+    before, n_tried = pickle.dumps(second.state()), 0
+    for name, array in state.items():
+        if not isinstance(array, np.ndarray):
+            continue
+        for what, value in wrong(array):
+            # An infinite loss is one that nobody reported; nothing else is.
+            with pytest.raises(PauseflError) as error:
+                second.restore(state | {name: value})
+            assert name.rpartition("/")[2] in str(error.value), (name, what, error.value)
+            n_tried += 1
+        with pytest.raises(PauseflError, match=f"lacks '{name.rpartition('/')[2]}'"):
+            second.restore({key: one for key, one in state.items() if key != name})
+    assert n_tried > 50
+    assert pickle.dumps(second.state()) == before
+    second.restore(state)
+    assert pickle.dumps(second.state()) == pickle.dumps(played(selector).state())
+
+
+def _clients(**changes: dict[str, Any]) -> Callable[[Any], Any]:
+    def change(state: dict[str, Any]) -> dict[str, Any]:
+        clients = state["clients"]
+        return state | {"clients": {name: clients[name] | changes.get(name, {}) for name in clients}}
+
+    return change
+
+
+def _put(**changes: Any) -> Callable[[Any], Any]:
+    return lambda state: state | changes
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda state: 5, "state = 5 must be what Picker.state returned"),
+        (lambda state: None, "state = None must be"),
+        (lambda state: [state], "must be what Picker.state returned, a mapping"),
+        (lambda state: {}, "lacks 'clients'"),
+        (_put(made=3), "'made' of the saved state must be a mapping"),
+        (_put(clients={"data_size": {"c0": 1}}), "'clients' of the saved state must have data_size, quality"),
+        (_put(clients=[1]), "'clients' of the saved state must have"),
+        (_clients(data_size={"c3": 12.5}), r"data_size of client 'c3' cannot be 12\.5"),
+        (_clients(data_size={"c3": True}), "data_size of client 'c3' cannot be True"),
+        (_clients(data_size={"c3": 0}), "data_size of client 'c3' cannot be 0"),
+        (_clients(data_size={"c3": 2**53}), "data_size of client 'c3' cannot be 9007199254740992"),
+        (_clients(quality={"c3": 1.1}), r"quality of client 'c3' cannot be 1\.1"),
+        (_clients(quality={"c3": float("nan")}), "quality of client 'c3' cannot be nan"),
+        (_clients(cluster={"c3": -1}), "cluster of client 'c3' cannot be -1"),
+        (_clients(cluster={"x": 0}), "cluster is of other clients than data_size"),
+        (_put(asked=5), "'asked' of the saved state must be a list"),
+        (_put(asked=["nobody"]), "'asked' of the saved state has client 'nobody', who is none"),
+        (_put(asked=[["c1"]]), "'asked' of the saved state has client"),
+        (_put(asked=["c1", "c1"]), "'asked' of the saved state has client 'c1', twice"),
+        (_put(asked=["c1"]), "'participations' and 'history/participations' of the saved state do not agree"),
+        (_put(left="c1"), "'left' of the saved state must be a list"),
+        (_put(left=["nobody"]), "'left' of the saved state has client 'nobody', who is none"),
+        (_put(late={"nobody": 0.2}), "'late' of the saved state has client 'nobody', who is none"),
+        (_put(late={"c1": -0.2}), r"'late' of the saved state cannot have -0\.2"),
+        (_put(late={"c1": True}), "'late' of the saved state cannot have True"),
+        (_put(late=[0.2]), r"'late' of the saved state cannot have \[0\.2\]"),
+        (_put(latency_floor=float("nan")), "'latency_floor' of the saved state cannot have nan"),
+        (_put(latency_floor=0), "'latency_floor' of the saved state cannot have 0"),
+        (_put(guessed={"c1": 3}), "'guessed' of the saved state must be a list"),
+        (_put(**{"history/round": np.array(2)}), "'participations' of the saved state has [2-9]"),
+        (_put(**{"history/mean_speed": np.full(K, 1.5)}), r"'mean_speed' .* has 1\.5, .* from 0 to 1"),
+        (_put(**{"history/mean_latency": np.full(K, np.inf)}), "'mean_latency' .* has inf, .* at least 0"),
+        (_put(**{"history/privacy": np.full(K, -0.1)}), r"'privacy' of the saved state has -0\.1"),
+        (_put(**{"selector/last_round": np.full(K, 99)}), "'last_round' .* has 99, .* from 0 to 9"),
+        (_put(**{"nonsense/x": np.zeros(1)}), "'nonsense'"),
+    ],
+)
+def test_other_entries_of_a_picker_are_looked_at(change: Callable[[Any], Any], words: str) -> None:
+    second = picker("sweep", schedule=GeometricSchedule(40.0, 0.05))
+    before = pickle.dumps(second.state())
+    with pytest.raises(PauseflError, match=words):
+        second.restore(change(played("sweep").state()))
+    assert pickle.dumps(second.state()) == before
+
+
+def test_a_round_under_way_and_clients_who_joined_are_restored_as_before() -> None:
+    first = played("sweep")
+    first.join({"late": 7})
+    first.select(first.ids)
+    second = picker("sweep", schedule=GeometricSchedule(40.0, 0.05))
+    second.restore(first.state())
+    assert second.ids == first.ids
+    first.observe({})
+    assert first.select(first.ids) == second.select(second.ids)
+
+
+class Counts(pausefl.Selector):
+    """Remembers what no selector of the package does."""
+
+    remembered = ("seen", "names")
+
+    def __init__(self) -> None:
+        self.seen, self.names = np.full(3, np.nan), np.array(["a"])
+
+    def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+        return history.candidates()[: history.n_selected]
+
+    def restore(self, state: Any) -> None:
+        super().restore(state)
+        1 / int(self.seen[0] != 9)
+
+
+def test_a_selector_of_ones_own_may_remember_anything() -> None:
+    first = Picker(Counts(), {"a": 1, "b": 2}, 1, 0.05, 2.0)
+    state = first.state()
+    Picker(Counts(), {"a": 1, "b": 2}, 1, 0.05, 2.0).restore(state)
+    for broken in ({"selector/seen": None}, {"selector/names": 5}):
+        name = next(iter(broken)).partition("/")[2]
+        with pytest.raises(PauseflError, match=f"lacks '{name}', an array that Counts remembers"):
+            first.restore(state | broken)
+
+
+@pytest.fixture(scope="module")
+def simulation(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition]) -> Any:
+    """Make simulations of a selector, with training or without."""
+
+    def made(selector: str) -> Simulation:
+        scenario = changed(demo, selection=NEEDED, network={"round_latency_max": 9.0})
+        share, streams = share_out(scenario), Streams(0)
+        trainer = Trainer(scenario.model, scenario.training, digits, share, streams, torch.device("cpu"))
+        layout = model_layout(scenario.model, digits)
+        return Simulation(scenario, selector, streams, share, layout, trainer)
+
+    return made
+
+
+#: Simulated quantities that need not be finite, and what a user's moments may be if its model diverged.
+MAY_BE_NAN = re.compile(
+    r"rows/(reward|pseudo_regret|train_loss|accuracy|loss)|trainer/(first|second)/\d+|rows/leakage_\w+"
+)
+
+
+@pytest.mark.parametrize("selector", ["oort", "clustered_similarity"])
+def test_the_state_of_a_job_is_looked_at(simulation: Any, selector: str) -> None:
+    first = simulation(selector)
+    first.run(5)
+    state = {name: array.copy() for name, array in first.state().items()}
+    moments = [name for name in state if name.startswith("trainer/")]
+    assert moments
+    tried = set[str]()
+    for name, array in state.items():
+        if name in moments[3:]:
+            continue
+        for what, value in wrong(array):
+            if what in ("NaN", "bools", "whole numbers", "complex") and MAY_BE_NAN.fullmatch(name):
+                continue
+            second = simulation(selector)
+            with pytest.raises((PauseflError, KeyError)) as error:
+                second.restore({**state, name: value})
+            assert name.rpartition("/")[2] in str(error.value) or "trainer" in name, (name, what, error.value)
+            tried.add(name)
+    assert len(tried) > 20
+    second = simulation(selector)
+    second.restore({**state})
+    assert second.run(8).rounds["accuracy"].tolist() == first.run(8).rounds["accuracy"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"history/mean_latency": np.r_[np.nan, np.ones(K - 1)]},
+            "'mean_latency' of the saved state has nan",
+        ),
+        ({"loop/elapsed": np.array(3.0)}, "'elapsed_s', 'latency_s' and 'elapsed' of the saved state differ"),
+        ({"loop/elapsed": np.array(np.inf)}, "'elapsed' of the saved state has inf"),
+        ({"loop/diverged_round": np.array(7)}, "'diverged_round' of the saved state has 7"),
+        ({"rows/selection": np.zeros(15, np.int64)}, "'selection' and 'participations' of the saved state"),
+        ({"rows/round": np.arange(5)}, "'round' of the saved state must have 1 to 5"),
+        ({"ledger/participations": np.zeros(K, np.int64)}, "'participations' of the saved ledger"),
+        ({"ledger/refused": np.array([[1, 99]])}, "'refused' of the saved state has 99"),
+        ({"trainer/first/-1": np.zeros(9, np.float32)}, "'first/-1' of the saved state is of no moment"),
+        ({"trainer/first/99": np.zeros(9, np.float32)}, "'first/99' of the saved state is of no moment"),
+    ],
+)
+def test_what_contradicts_itself_is_named(simulation: Any, change: dict[str, Any], words: str) -> None:
+    first = simulation("pause")
+    first.run(5)
+    with pytest.raises(PauseflError, match=words):
+        simulation("pause").restore({**first.state(), **change})
+
+
+def test_a_model_that_diverged_goes_on(simulation: Any) -> None:
+    first = simulation("pause")
+    first.run(2)
+    first.theta[0], first.diverged_round = np.nan, 2
+    second = simulation("pause")
+    second.restore(first.state())
+    assert np.isnan(second.theta[0])
+    first.diverged_round = None
+    with pytest.raises(PauseflError, match="'theta' of the saved state has nan"):
+        simulation("pause").restore(first.state())
+
+
+def test_a_job_says_which_file_and_entry_is_damaged(
+    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
+) -> None:
+    def stops(t: int) -> None:
+        if t == 3:
+            raise InterruptedError
+
+    given = Job(demo, "random", 0, 6, device="cpu"), digits, share_out(demo), tmp_path
+    with pytest.raises(InterruptedError):
+        run_job(*given, on_round=stops, saving=Saving(interval=0.0))
+    file = tmp_path / "state.npz"
+    with np.load(file) as archive:
+        state = {name: archive[name] for name in archive.files}
+    state["history/mean_latency"][2] = np.nan
+    np.savez(file, **state)
+    words = (
+        r"state\.npz is damaged \('mean_latency' of the saved state has nan, .*\)\. Use another folder, or"
+    )
+    with pytest.raises(ConfigError, match=words):
+        run_job(*given)
+    assert not (tmp_path / "summary.json").exists()
+    run_job(*given, saving=Saving(restart=True))
+    assert (tmp_path / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({}, "finite values"),
+        ({"least": 0}, "finite values of at least 0"),
+        ({"least": 0, "most": np.inf}, "values of at least 0"),
+        ({"most": 3}, "values of at most 3"),
+        ({"least": 1, "most": 3}, "values from 1 to 3"),
+    ],
+)
+def test_the_message_says_what_must_be(bounds: dict[str, float], words: str) -> None:
+    with pytest.raises(PauseflError, match=f"'x' of the saved state has nan, and must have {words}$"):
+        saved({"x": np.array([1.0, np.nan])}, "x", np.float64, (2,), **bounds)
+    given = np.array([1.0, 2.0])
+    found = saved({"x": given}, "x", np.float64, (None,), **bounds)
+    given[0] = 7
+    assert found.tolist() == [1.0, 2.0]
