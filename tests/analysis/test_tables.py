@@ -69,13 +69,13 @@ def test_every_unusable_run_is_listed(write: WriteRun, tmp_path: Path) -> None:
         read_runs(runs)
     message = str(error.value)
     assert "5 of 6 runs" in message
-    assert "pause, seed 0" not in message
+    assert "pause, seed 0: " not in message
     assert f"random, seed 0: {tmp_path / 'nowhere' / 'rounds.parquet'}" in message
     assert f"pause, seed 1: {folders[1] / 'rounds.parquet'}" in message
     assert f"pause, seed 2: {folders[2] / 'summary.json'}" in message
     assert "pause, seed 3" in message
     assert "7 rounds" in message
-    assert "s, pause, 0" in message
+    assert "a run of pause, seed 0" in message
 
 
 def test_runs_must_belong_together(write: WriteRun) -> None:

@@ -45,9 +45,7 @@ def test_tables_of_the_same_rounds_are_those_of_the_page(script: Any) -> None:
 
 
 def test_counts_of_the_findings_are_sums_of_that_table() -> None:
-    authors, findings = (
-        (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("authors", "findings")
-    )
+    authors, findings = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("authors", "details"))
     rows = re.findall(r"^\| `(\w+)_as_run` \| (\d+) of (\d+) \| (\d+) \|", authors, re.MULTILINE)
     groups = {"MNIST": "mnist", "CIFAR-10, 300 users": "cifar10_large", "CIFAR-10, 30 users": "cifar10_small"}
     for words, start in groups.items():
@@ -116,7 +114,7 @@ def test_participations_in_long_runs_are_those_of_the_findings() -> None:
     even, drawn = (counts["mnist_large_iid_r1_as_run", selector] for selector in ("pause", "random"))
     said += [f"each user takes part {even.min()} to {even.max()} times"]
     said += [f"with random selection {drawn.min()} to {drawn.max()} times"]
-    page = " ".join((ROOT / "docs/findings.md").read_text("utf-8").split())
+    page = " ".join((ROOT / "docs/details.md").read_text("utf-8").split())
     assert [words for words in said if words not in page] == []
 
 
@@ -127,7 +125,7 @@ def test_the_table_of_noise_is_that_of_its_page(
     kinds = ("small_iid_r1", "small_noniid_r1", "large_noniid_r1", "small_authors")
     monkeypatch.setattr("sys.argv", ["aggregate_noise.py", "--groups", *(f"cifar10_{one}" for one in kinds)])
     script("aggregate_noise").main()
-    assert capsys.readouterr().out.strip() in (ROOT / "docs/findings.md").read_text("utf-8")
+    assert capsys.readouterr().out.strip() in (ROOT / "docs/details.md").read_text("utf-8")
 
 
 def test_the_engine_for_the_authors_program_trains_as_plain_pytorch(

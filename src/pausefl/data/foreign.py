@@ -66,6 +66,11 @@ def what_it_is(path: Path, ours: str) -> str:
     return "JSON" if text.startswith(("{", "[")) else "a text"
 
 
+def _nearly(name: str, ours: str) -> bool:
+    """Whether a name is ours, or was until a bit of it was damaged."""
+    return len(name) == len(ours) and sum(a != b for a, b in zip(name, ours, strict=True)) <= 1
+
+
 def _archive(path: Path, ours: str) -> str:
     """What a ZIP archive is; an npz file is one."""
     try:
@@ -74,7 +79,7 @@ def _archive(path: Path, ours: str) -> str:
     except (zipfile.BadZipFile, OSError, NotImplementedError):
         return ""
     arrays = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
-    if ours in arrays:
+    if any(_nearly(name, ours) for name in arrays):
         return ""
     if names and len(arrays) == len(names):
         keras = "Keras's " if {"x_train", "y_train", "x_test", "y_test"} <= {*arrays} else "another "
