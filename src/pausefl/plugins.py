@@ -214,7 +214,9 @@ def as_folder(name: str) -> str:
 
 
 def from_folder(folder: str) -> str:
-    """The name that `as_folder` was given."""
+    """The name that `as_folder` was given; a name that has its colon stays."""
+    if ":" in folder:
+        return folder
     module, _, name = folder.rpartition(".")
     return f"{module}:{name}" if module else folder
 

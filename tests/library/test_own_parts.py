@@ -435,6 +435,24 @@ def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> No
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_selector_may_lie_in_a_package(folder: Path) -> None:
+    (folder / "mypkg").mkdir()
+    (folder / "mypkg/__init__.py").write_text("", "utf-8")
+    (folder / "mypkg/sel.py").write_text(
+        "from mine import LowestIds as Base\n\n\nclass Mine(Base):\n    pass\n"
+    )
+    run("--selector", "mypkg.sel:Mine", "--no-train", "--out", "out/mypkg.sel.Mine/seed-0")
+    theirs = pausefl.read_run(folder / "out/mypkg.sel.Mine/seed-0")
+    assert theirs.selector == "mypkg.sel:Mine"
+    ours = pausefl.run(pausefl.load_scenario("demo_small"), "mine:LowestIds", n_rounds=3, train=False)
+    assert [one.tolist() for one in theirs.rounds["selection"]] == [
+        one.tolist() for one in ours.rounds["selection"]
+    ]
+    for name in ("mypkg.sel", "mypkg"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_reward_of_ones_own_decides_what_selectors_choose() -> None:
     """R1 without a weight on generalisation is the reward above: the same rounds."""
     run("--selector", "pause", "--no-train", "--set", "reward.name=mine:SpeedAndPrivacy", "--out", "own")

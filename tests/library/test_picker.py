@@ -327,6 +327,18 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: Picker("random", SIZES, float("nan"), FLOOR, TIMEOUT), "n_selected = nan must be"),
         (lambda: Picker("random", SIZES, M, FLOOR, None), "timeout = None must be a finite"),  # type: ignore[arg-type]
         (lambda: Picker("random", SIZES, M, FLOOR, float("inf")), "timeout = inf must be a finite"),
+        (lambda: Picker("random", SIZES, M, FLOOR, 10**400), "timeout = 1000.* must be a finite number"),
+        (
+            lambda: Picker("random", SIZES, M, FLOOR, 10**5000),
+            "timeout = a number of thousands of digits must",
+        ),
+        (lambda: Picker("random", SIZES, M, FLOOR, True), "timeout = True must be a finite number"),
+        (lambda: Picker("random", SIZES, M, True, TIMEOUT), "latency_floor = True must be above 0"),
+        (lambda: Picker("random", SIZES, M, 10**400, TIMEOUT), "latency_floor = 1000.* must be above 0"),
+        (lambda: pick("random", over_selection=True), "over_selection = True must be a number from 0 to 10"),
+        (lambda: pick("random", forgetting=False), "forgetting = False must be at least 0"),
+        (lambda: pick("bsfl", quality={"client 3": True}), "quality of client 'client 3' = True must be"),
+        (lambda: pick("random", seed=10**5000), "seed = a number of thousands of digits must be"),
         (lambda: Picker("random", SIZES, M, TIMEOUT, TIMEOUT), "must be above 0 and below timeout"),
         (lambda: Picker("random", [1], M, FLOOR, TIMEOUT), r"data_size = \[1\] must say it of each"),  # type: ignore[arg-type]
         (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size of client 'a' = 0 must be"),

@@ -293,7 +293,7 @@ def test_what_json_has_not_is_said() -> None:
     picker = pick("random", {frozenset("a"): 3})
     with pytest.raises(PauseflError, match=r"client frozenset\({'a'}\) is a frozenset, which JSON does not"):
         picker.state(plain=True)
-    with pytest.raises(PauseflError, match="this is no state of such a picker"):
+    with pytest.raises(PauseflError, match="the saved state lacks 'made'"):
         pick().restore({"arrays": {}})
 
 

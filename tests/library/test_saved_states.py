@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from collections.abc import Callable, Iterator
@@ -159,6 +160,163 @@ def test_other_entries_of_a_picker_are_looked_at(change: Callable[[Any], Any], w
     with pytest.raises(PauseflError, match=words):
         second.restore(change(played("sweep").state()))
     assert pickle.dumps(second.state()) == before
+
+
+@pytest.mark.parametrize("floor", [0.05, "auto"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"latency_floor": 1e300}, r"'latency_floor' of the saved state (is 1e\+300|has 1e\+300, more than)"),
+        ({"latency_floor": 10**400}, "'latency_floor' of the saved state cannot have 1000"),
+        ({"late": {"c1": 10**400}}, "'late' of the saved state cannot have 1000"),
+        ({"late": {"c1": 2.5}}, r"'late' of the saved state has 2\.5, more than the timeout of 2 s"),
+    ],
+)
+def test_seconds_of_a_state_are_those_of_the_picker(floor: Any, change: dict[str, Any], words: str) -> None:
+    def made() -> Picker:
+        return Picker("sweep", {f"c{k}": 10 + k for k in range(K)}, 3, floor, 2.0)
+
+    first = made()
+    first.select(first.ids)
+    first.observe({})
+    second = made()
+    before = pickle.dumps(second.state())
+    with pytest.raises(PauseflError, match=words):
+        second.restore(first.state() | change)
+    assert pickle.dumps(second.state()) == before
+    second.restore(first.state())
+
+
+def test_a_fixed_floor_is_that_of_the_picker() -> None:
+    first = picker("sweep")
+    with pytest.raises(
+        PauseflError, match=r"'latency_floor' of the saved state is 4\.0, .* this picker 0\.05"
+    ):
+        first.restore(first.state() | {"latency_floor": 4.0})
+    assert first.history.latency_floor == 0.05
+
+
+def test_a_learned_floor_follows_a_shorter_timeout() -> None:
+    first, second = (Picker("sweep", {"a": 1, "b": 2}, 1, "auto", timeout) for timeout in (9.0, 3.0))
+    asked = first.select(first.ids)
+    first.observe({})
+    second.restore(first.state(), changed=["timeout"])
+    assert second.history.latency_floor == 3
+    assert second.state()["late"] == {asked[0]: 3.0}
+    Picker("sweep", {"a": 1, "b": 2}, 1, "auto", 3.0).restore(second.state())
+
+
+@pytest.mark.parametrize(("own", "others"), [(2**53, 2**53 + 1), (2**63 - 1, 2**63 - 2)])
+def test_large_seeds_stay_what_they_are(own: int, others: int) -> None:
+    for plain in (False, True):
+        state = picker("sweep", seed=own).state(plain)
+        assert state["made"]["seed"] == own
+        picker("sweep", seed=own).restore(json.loads(json.dumps(state)) if plain else state)
+        with pytest.raises(PauseflError, match=f"seed = {own} .here {others}"):
+            picker("sweep", seed=others).restore(state)
+        state["made"]["seed"] = float(own)  # as earlier versions have it
+        picker("sweep", seed=own).restore(state)
+
+
+def _deep(n: int = 3000) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(n):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        *(
+            (name, None, f"'{name}' of the saved state")
+            for name in ("made", "ids", "clients", "arrays", "late")
+        ),
+        ("ids/0", {"a": 1}, "'ids' of the saved state has {'a': 1}, which is no client"),
+        ("ids/0", _deep(), "'ids' of the saved state has"),
+        ("ids/0", "c1", "'ids' of the saved state has client 'c1' twice"),
+        ("made/selector", _deep(), "the saved state is of a picker with selector = "),
+        ("clients/quality", 5, "'clients' of the saved state: quality must be a list"),
+        ("clients/quality", [1.0], "'clients' of the saved state: quality must be a list with .* the 12"),
+        ("clients/quality/0", "1", "quality of client 'c0' cannot be '1'"),
+        ("asked", 5, "'asked' of the saved state must be a list, and is 5"),
+        ("late", [5], r"'late' of the saved state has 5, and must have lists \[client, seconds\]"),
+        ("late", [["c1", 10**400]], "'late' of the saved state cannot have 1000"),
+        ("latency_floor", 10**400, "'latency_floor' of the saved state cannot have 1000"),
+        ("latency_floor", "0.05", "'latency_floor' of the saved state cannot have '0.05'"),
+        (
+            "arrays/participations",
+            5,
+            "'participations' of the saved state must be a mapping with dtype, shape",
+        ),
+        ("arrays/participations", {"dtype": "int64"}, "'participations' .* and lacks shape, values"),
+        *(
+            ("arrays/participations/dtype", dtype, "'participations' of the saved state has dtype = ")
+            for dtype in (None, "object", "int6", 5, [], "complex128")
+        ),
+        *(
+            ("arrays/participations/shape", shape, "'participations' of the saved state has shape = ")
+            for shape in (None, -5, [-1], [True], [12.0])
+        ),
+        (
+            "arrays/participations/shape",
+            [3],
+            "'participations' of the saved state must have a list of 3 values",
+        ),
+        ("arrays/participations/values", 5, "'participations' of the saved state must have a list of 12"),
+        *(
+            ("arrays/participations/values/1", value, "'participations' .* as value 2, and must have a whole")
+            for value in (5.9, True, None, "5", 2**63, float("inf"), 10**400, [1], "nan", float("nan"))
+        ),
+        *(
+            (
+                "arrays/history/mean_speed/values/0",
+                value,
+                "'history/mean_speed' .* as value 1, and must have a",
+            )
+            for value in ("0.2", True, None, 10**400, "x", [0.2], {})
+        ),
+        *(
+            ("arrays/history/mean_speed/values/0", value, "'mean_speed' of the saved state has ")
+            for value in ("nan", "inf", -0.5)
+        ),
+        *(
+            ("arrays/history/available/values/0", value, "'history/available' .* must have true or false")
+            for value in ("x", 1, 0.0, None, "true")
+        ),
+    ],
+)
+def test_a_plain_state_names_the_entry_and_nothing_is_read_as_something_else(
+    path: str, value: Any, words: str
+) -> None:
+    state = json.loads(json.dumps(played("sweep").state(plain=True)))
+    part, _, rest = path.partition("/")
+    keys = [part, *rest.split("/")] if rest else [part]
+    if part == "arrays" and rest.startswith("history"):
+        keys = [part, *rest.rsplit("/", 2)]
+    place = state
+    for key in keys[:-1]:
+        place = place[int(key) if isinstance(place, list) else key]
+    place[int(keys[-1]) if isinstance(place, list) else keys[-1]] = value
+    second = picker("sweep", schedule=GeometricSchedule(40.0, 0.05))
+    before = pickle.dumps(second.state())
+    with pytest.raises(PauseflError, match=words):
+        second.restore(state)
+    assert pickle.dumps(second.state()) == before
+
+
+def test_numbers_of_another_program_are_numbers() -> None:
+    """JavaScript writes 1.0 as 1, and R writes 1 as 1.0."""
+    first = played("sweep")
+    state = first.state(plain=True)
+    for one in state["arrays"].values():
+        if one["dtype"] == "int64":
+            one["values"] = [float(value) for value in one["values"]]
+        if one["dtype"] == "float64":
+            one["values"] = [int(value) if value == int(value) else value for value in one["values"]]
+    second = picker("sweep", schedule=GeometricSchedule(40.0, 0.05))
+    second.restore(state)
+    assert pickle.dumps(second.state()) == pickle.dumps(first.state())
 
 
 def test_a_round_under_way_and_clients_who_joined_are_restored_as_before() -> None:

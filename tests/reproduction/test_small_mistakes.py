@@ -127,6 +127,17 @@ def test_a_run_in_the_folder_of_another_selector_or_seed_is_refused(
         with pytest.raises(PauseflError, match=f"{other} has a run of pause, seed 0, as its summary"):
             read_run(tmp_path / other)
         assert "has a run of pause, seed 0" in refused(command("plot", tmp_path / other))
-    for free in ("mine", "seed-7", "kept/seed-7", "my.Module/seed-7"):  # what somebody calls folders
+    shutil.copytree(place, other_scenario := tmp_path / "mnist_large_iid_r1/pause/seed-0")
+    words = f"{other_scenario} has a run of scenario 'demo_small', as its summary"
+    with pytest.raises(PauseflError, match=words):
+        read_run(other_scenario)
+    assert words in refused(command("plot", other_scenario))
+    for free in (
+        "mine",
+        "own_scenario/pause/seed-0",
+        "seed-7",
+        "kept/seed-7",
+        "my.Module/seed-7",
+    ):  # what somebody calls folders
         shutil.copytree(place, tmp_path / "x" / free)
         assert read_run(tmp_path / "x" / free).seed == 0

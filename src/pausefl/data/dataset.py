@@ -16,6 +16,8 @@ from pausefl.errors import DataError
 from pausefl.files import check_readable, remedy
 
 _KIND = "pausefl data set 1"
+#: Folders that the workflow writes such files to.
+_OURS = frozenset({"prepared", "partitions"})
 _TEXTS = ("name", "origin")
 _USERS, _SYMBOLS = "train_users", "n_symbols"
 #: Types of token ids; a step of training widens those of its mini-batch.
@@ -197,7 +199,7 @@ def read_arrays(
         what = kind.removeprefix("pausefl ").rstrip("0123456789 ")
         raise DataError(
             f"{path} is {foreign}, and no {what} of pausefl: data of one's own are read by a data source"
-            " (docs/extending.md, A data source)"
+            f" (docs/extending.md, A data source){remedy(path) if _OURS & {*path.parts} else ''}"
         )
     try:
         with np.load(path, allow_pickle=False) as archive:

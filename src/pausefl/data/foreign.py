@@ -10,6 +10,9 @@ from pathlib import Path
 _BEGIN = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow or Feather file",
+    b"FEA1": "an Arrow or Feather file",
+    b"\xff\xff\xff\xff": "an Arrow stream",
+    b"PK\x05\x06": "a ZIP archive with nothing in it",
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a single NumPy array (npy)",
     b"MATLAB 5.0": "a MATLAB file",
@@ -35,19 +38,21 @@ _INSIDE = {
     "[Content_Types].xml": "a document of an office program",
     "config.json": "a model of Keras",
 }
+#: A file whose first bytes say nothing.
+_UNKNOWN = "of a kind that is not known here"
 #: Most names that a message lists.
 _N_LISTED = 8
 
 
 def what_it_is(path: Path, ours: str) -> str:
-    """What a file is, in words that follow its name; empty if nobody can tell, or it is of pausefl.
+    """What a file is, in words that follow its name; empty if it is of pausefl, or was once.
 
     ``ours`` is the name of an array that files of pausefl have.
     """
     with path.open("rb") as file:
         begin = file.read(512)
     if not begin:
-        return ""
+        return "empty"
     for first, what in _BEGIN.items():
         if begin.startswith(first):
             return what
@@ -55,14 +60,16 @@ def what_it_is(path: Path, ours: str) -> str:
         return _archive(path, ours)
     if tarfile.is_tarfile(path):
         return "a tar archive"
+    if begin[8:9] == b"{" and int.from_bytes(begin[:8], "little") < path.stat().st_size:
+        return "a safetensors file"
     try:
         text = begin.decode("utf-8-sig").lstrip()
     except UnicodeDecodeError as error:
         if error.start < len(begin) - 3:  # no letter that the 512 bytes end in
-            return ""
+            return _UNKNOWN
         text = begin[: error.start].decode("utf-8-sig").lstrip()
     if any(ord(letter) < 32 and letter not in "\t\r\n" for letter in text):
-        return ""
+        return _UNKNOWN
     return "JSON" if text.startswith(("{", "[")) else "a text"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from pausefl.plugins import arguments, build, missing
 from pausefl.privacy.accountants import ACCOUNTANTS, Accountant
 from pausefl.privacy.schedule import NUMBER, Schedule
 from pausefl.privacy.zcdp import DELTA
+from pausefl.schema.base import shortened
 from pausefl.selectors import Selector
 from pausefl.selectors.settings import SelectionSettings
 
@@ -87,6 +89,12 @@ def is_number(given: object) -> bool:
     )
 
 
+def is_real(given: object) -> bool:
+    """Whether something is one finite number that a float can be: no truth value, and not 10^400."""
+    known = isinstance(given, NUMBER) and not isinstance(given, bool)
+    return known and -sys.float_info.max <= given <= sys.float_info.max  # type: ignore[operator]
+
+
 def seconds_of(measured: Any) -> float:
     """A measured time; NaN if it is no number: a truth value, a text, too large."""
     try:
@@ -100,7 +108,7 @@ def whole(what: str, value: Any, least: int = 1) -> int:
     known = isinstance(value, NUMBER) and not isinstance(value, bool)
     if known and least <= value < 2**53 and value % 1 == 0:
         return int(value)
-    raise ConfigError(f"{what} = {value!r} must be a whole number of at least {least}, below 2^53")
+    raise ConfigError(f"{what} = {shortened(value)} must be a whole number of at least {least}, below 2^53")
 
 
 def seed_of(given: object) -> int:
@@ -110,7 +118,7 @@ def seed_of(given: object) -> int:
         seed = int(given)  # type: ignore[call-overload]
         if 0 <= seed < (2**63 if isinstance(given, int | np.integer) else 2**53):
             return int(seed)
-    raise ConfigError(f"seed = {given!r:.80} must be a whole number of at least 0, below 2^63")
+    raise ConfigError(f"seed = {shortened(given)} must be a whole number of at least 0, below 2^63")
 
 
 def options_of(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:

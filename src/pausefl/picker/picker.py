@@ -18,6 +18,7 @@ from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.picker.given import (
     accountant_of,
     is_number,
+    is_real,
     listed,
     mapping,
     options_of,
@@ -25,11 +26,13 @@ from pausefl.picker.given import (
     seed_of,
     whole,
 )
-from pausefl.picker.state import State, check_counts, check_state, comparable, from_json, to_json
+from pausefl.picker.json_state import from_json, to_json
+from pausefl.picker.state import State, check_counts, check_state, comparable, is_same
 from pausefl.plugins import OwnPartError, arguments
 from pausefl.privacy.accountants import Accountant, PureAccountant
 from pausefl.privacy.ledger import Ledger
-from pausefl.privacy.schedule import NUMBER, Schedule
+from pausefl.privacy.schedule import Schedule
+from pausefl.schema.base import shortened
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import TRUTHS, Given, class_of, name_of, selector_from
 from pausefl.selectors.restoring import check_remembered
@@ -127,22 +130,22 @@ class Picker:
         over_selection: float | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(timeout, NUMBER) or not 0 < timeout < math.inf:
-            raise ConfigError(f"timeout = {timeout!r} must be a finite number of seconds above 0")
+        if not is_real(timeout) or not timeout > 0:
+            raise ConfigError(f"timeout = {shortened(timeout)} must be a finite number of seconds above 0")
         self._learns_floor = isinstance(latency_floor, str) and latency_floor == "auto"
         if isinstance(latency_floor, str) and latency_floor == "auto":
             latency_floor = timeout  # speeds are relative to the floor, so that any will do until an answer
-        elif not isinstance(latency_floor, NUMBER) or not 0 < latency_floor < timeout:
+        elif not is_real(latency_floor) or not 0 < latency_floor < timeout:
             raise ConfigError(
-                f"latency_floor = {latency_floor!r} must be above 0 and below timeout = {timeout!r}, or"
-                " 'auto'"
+                f"latency_floor = {shortened(latency_floor)} must be above 0 and below timeout ="
+                f" {timeout!r}, or 'auto'"
             )
-        if not isinstance(forgetting, NUMBER) or not 0 <= forgetting < 1:
-            raise ConfigError(f"forgetting = {forgetting!r} must be at least 0 and below 1")
-        if over_selection is not None and not (
-            isinstance(over_selection, NUMBER) and 0 <= over_selection <= 10
-        ):
-            raise ConfigError(f"over_selection = {over_selection!r} must be a number from 0 to 10, or None")
+        if not is_real(forgetting) or not 0 <= forgetting < 1:
+            raise ConfigError(f"forgetting = {shortened(forgetting)} must be at least 0 and below 1")
+        if over_selection is not None and not (is_real(over_selection) and 0 <= over_selection <= 10):
+            raise ConfigError(
+                f"over_selection = {shortened(over_selection)} must be a number from 0 to 10, or None"
+            )
         for what, given, kind in (("schedule", schedule, Schedule), ("reward", reward, Reward)):
             if given is not None and not isinstance(given, kind):
                 raise ConfigError(f"{what} = {given!r} must be a pausefl.{kind.__name__}")
@@ -341,7 +344,9 @@ class Picker:
                 )
         for one, measured in latency.items():
             if not 0 <= seconds_of(measured) < math.inf:
-                raise PauseflError(f"latency of client {one!r} = {measured!r} must be a number of at least 0")
+                raise PauseflError(
+                    f"latency of client {one!r} = {shortened(measured)} must be a number of at least 0"
+                )
         measured = {one: seconds_of(latency[one]) for one in latency if one not in failed}
         users, floor = self._users(self.epsilon), self._floor(measured)
         waited = {one: measured[one] for one in self.epsilon if one in measured}
@@ -403,8 +408,8 @@ class Picker:
         clusters = [whole(f"cluster of client {one!r}", cluster.get(one, 0), least=0) for one in data_size]
         qualities = [quality.get(one, 1.0) for one in data_size]
         for one, share in zip(data_size, qualities, strict=True):
-            if not isinstance(share, NUMBER) or not 0 <= share <= 1:
-                raise ConfigError(f"quality of client {one!r} = {share!r} must be from 0 to 1")
+            if not is_real(share) or not 0 <= share <= 1:
+                raise ConfigError(f"quality of client {one!r} = {shortened(share)} must be from 0 to 1")
         if back := [one for one in data_size if one in self._left]:
             of = dict(zip(data_size, zip(sizes, qualities, clusters, strict=True), strict=True))
             new = [one for one in data_size if one not in self._left]
@@ -503,9 +508,12 @@ class Picker:
                 state = from_json(state)
             check_state(state)
             self._check_made(state.get("made", {}), changed)
+            self._check_seconds(state)
             restored = copy.deepcopy(self)
             restored._go_on(state)
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        except (
+            *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+        ) as error:
             raise PauseflError(f"this is no state of such a picker: {error!r}") from None
         vars(self).update(vars(restored))
 
@@ -525,17 +533,37 @@ class Picker:
         # States from before a constant or the accountant could be chosen have the one that there was.
         made = {**CONSTANTS.get(self.name, {}), "accountant": comparable(PureAccountant())}
         made, own = made | {"over_selection": None, **saved}, self._made()
-        differ = [name for name in own if name in made and made[name] != own[name]]
+        differ = [name for name in own if name in made and not is_same(made[name], own[name])]
         if "timeout" in differ and "round_latency_max" in differ:  # the same number
             differ.remove("round_latency_max")
         if not (wrong := [name for name in differ if name not in changed]):
             return
-        told = ", ".join(f"{name} = {made[name]} (here {own[name]})" for name in wrong)
+
+        def shown(value: Any) -> str:
+            return value if isinstance(value, str) and value.isidentifier() else shortened(value)
+
+        told = ", ".join(f"{name} = {shown(made[name])} (here {shown(own[name])})" for name in wrong)
         hint = ""
         if set(wrong) <= set(_CHANGEABLE):
             keys = ", ".join(f"'{name}'" for name in differ)
             hint = f". To go on with the values of this one: restore(state, changed=[{keys}])"
         raise PauseflError(f"the saved state is of a picker with {told}{hint}")
+
+    def _check_seconds(self, state: State) -> None:
+        """Raise `PauseflError` if a saved floor, or a late answer's seconds, cannot be of this picker."""
+        floor, own = state.get("latency_floor"), self.history.latency_floor
+        if floor is not None and not self._learns_floor and floor != own:
+            raise PauseflError(
+                f"'latency_floor' of the saved state is {shortened(floor)}, and that of this picker {own:g}"
+            )
+        timeouts = [one for one in (state.get("made", {}).get("timeout"), self.timeout) if is_real(one)]
+        late = [("late", least) for least in state.get("late", {}).values()]
+        for name, seconds in [("latency_floor", floor or own), *late]:
+            if seconds > max(timeouts):
+                raise PauseflError(
+                    f"'{name}' of the saved state has {shortened(seconds)}, more than the timeout of"
+                    f" {max(timeouts):g} s"
+                )
 
     def _go_on(self, state: State) -> None:
         """Take over a state that fits."""
@@ -551,13 +579,15 @@ class Picker:
             part, _, name = path.partition("/")
             if name:
                 parts[part][name] = value
-        self.history.latency_floor = state.get("latency_floor", self.history.latency_floor)
+        self.history.latency_floor = float(state.get("latency_floor", self.history.latency_floor))
         self.history.restore(parts["history"])
         check_remembered(self.selector, parts["selector"], len(self.ids), self.history.round)
         self.selector.restore(parts["selector"])
         self.ledger.restore(saved(state, "participations", np.int64, (len(self.ids),), 0))
         check_counts(self._users(state["asked"]), self.ledger.participations, self.history.participations)
-        self._left, self._late = set(state.get("left", ())), dict(state.get("late", {}))
+        self.history.change_floor(min(self.history.latency_floor, self.timeout))  # which may have changed
+        self._left = set(state.get("left", ()))
+        self._late = {one: min(float(least), self.timeout) for one, least in state.get("late", {}).items()}
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
             self.observe({})

@@ -24,6 +24,7 @@ from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run import RUN_FILES, TABLES, Run, checked, read_folder
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS
+from pausefl.settings import SHIPPED, home, scenario_file
 
 #: The file with a summary a line, and all files of a scenario.
 LINES = "runs.jsonl"
@@ -160,7 +161,7 @@ def read_run(folder: Path) -> Run:
     """A finished run by its folder, or by that which a collected one would have.
 
     `PauseflError` if there is none, a file is damaged, or the files are not of one run, or of another one
-    than the name of the folder, ``SELECTOR/seed-SEED``, says.
+    than the names of its folders, ``SCENARIO/SELECTOR/seed-SEED``, say.
     """
     runs, key = _part(folder)
     if runs is None and (folder / LINES).exists():
@@ -174,6 +175,12 @@ def read_run(folder: Path) -> Run:
         raise PauseflError(
             f"{folder} has a run of {named([(run.selector, run.seed)])}, as its summary.json says: move it"
             " where it belongs, or make it again"
+        )
+    above = place.parents[1].name if number and known else run.scenario
+    if above != run.scenario and scenario_file(above, home() / SHIPPED):
+        raise PauseflError(
+            f"{folder} has a run of scenario '{run.scenario}', as its summary.json says: move it where it"
+            " belongs, or make it again"
         )
     return run
 

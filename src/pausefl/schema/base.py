@@ -138,6 +138,8 @@ def shortened(value: object) -> str:
         text = repr(value)
     except ValueError:  # of an integer with thousands of digits
         return "a number of thousands of digits"
+    except RecursionError:
+        return f"a {type(value).__name__} of thousands of levels"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

@@ -12,6 +12,9 @@ import yaml
 from pausefl.errors import ConfigError
 from pausefl.files import check_readable
 
+#: Digits that YAML 1.1 takes for a text, since 8 and 9 are none of an octal number.
+_NO_OCTAL = r"[-+]?0[0-9]*[89][0-9]*"
+
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml's is ten times as fast
     """The safe loader, but a mapping has no key twice, and no number is read as a person would not.
@@ -33,6 +36,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     def construct_number(self, node: yaml.ScalarNode) -> int | float:
         """A number, unless YAML 1.1 reads another one than a person does."""
         whole = node.tag.endswith(":int")
+        if whole and re.fullmatch(_NO_OCTAL, node.value):
+            raise _AmbiguousError(node, f"the text '{node.value}'", str(int(node.value)))
         value: int | float = self.construct_yaml_int(node) if whole else self.construct_yaml_float(node)
         digits = node.value.replace("_", "").lstrip("-+")
         sign = "-" if node.value.startswith("-") else ""
@@ -48,8 +53,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 class _AmbiguousError(ConfigError):
     """A number that YAML 1.1 and a person read differently."""
 
-    def __init__(self, node: yaml.ScalarNode, value: float, meant: str) -> None:
-        instead = f"{meant}, or {value}" if meant and meant != str(value) else f"{value}"
+    def __init__(self, node: yaml.ScalarNode, value: float | str, meant: str) -> None:
+        known = meant and (meant == str(value) or isinstance(value, str))
+        instead = meant if known else f"{meant}, or {value}" if meant else f"{value}"
         super().__init__(
             f"line {node.start_mark.line + 1}: {node.value} would be {value} in YAML 1.1: write {instead}, or"
             " put it into quotes if it is a text"
@@ -59,10 +65,18 @@ class _AmbiguousError(ConfigError):
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
 
-# YAML 1.1 takes 1e-5 for a text, because it has no point.
+# YAML 1.1 takes 1e-5 for a text, because it has no point, and -.5, because it has a sign.
 _Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?([0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+|\.[0-9]+([eE][-+]?[0-9]+)?)$"),
+    list("-+.0123456789"),
 )
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(f"{_NO_OCTAL}$"), list("-+0"))
+# No setting is a date: 2024-01-01 is a text.
+_Loader.yaml_implicit_resolvers = {
+    first: [one for one in found if one[0] != "tag:yaml.org,2002:timestamp"]
+    for first, found in _Loader.yaml_implicit_resolvers.items()
+}
 
 
 def read_text(path: Path) -> str:

@@ -302,6 +302,24 @@ def deep(folder: Path, mode: str) -> None:
     (folder / "9.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
 
 
+def deep_ppm(folder: Path, kind: bytes) -> None:
+    values = bytes(720) if kind == b"P6" else b"40000 " * 360
+    (folder / "9.ppm").write_bytes(kind + b" 12 10 65535\n" + values)
+
+
+def deep_sgi(folder: Path) -> None:
+    import struct
+
+    header = struct.pack(">hbbHHHHii", 474, 0, 2, 3, 12, 10, 3, 0, 65535)
+    (folder / "9.sgi").write_bytes(header.ljust(512, b"\0") + bytes(720))
+
+
+@pytest.mark.parametrize("kind", ["ppm", "sgi"])
+def test_eight_bits_of_such_formats_are_read(pets: Path, kind: str) -> None:
+    Image.new("RGB", (12, 10)).save(pets / f"pets/train/dog/9.{kind}")
+    assert len(prepare(PETS, raw(pets)).train_x) == 13
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -313,6 +331,9 @@ def deep(folder: Path, mode: str) -> None:
         (lambda folder: deep(folder, "RGBA"), "9.png: more than 8 bits a channel"),
         (lambda folder: deep(folder, "LA"), "9.png: more than 8 bits a channel"),
         (lambda folder: Image.new("F", (12, 10)).save(folder / "9.tif"), "9.tif: more than 8 bits a channel"),
+        (lambda folder: deep_ppm(folder, b"P6"), "9.ppm: more than 8 bits a channel"),
+        (lambda folder: deep_ppm(folder, b"P3"), "9.ppm: more than 8 bits a channel"),
+        (deep_sgi, "9.sgi: more than 8 bits a channel"),
         (lambda folder: Image.new("LAB", (12, 10)).save(folder / "9.tif"), "9.tif: is in Lab colours"),
     ],
 )
@@ -337,6 +358,14 @@ SYSTEMS = [
     "lost+found",
     "__pycache__",
     "@Recycle",
+    "FOUND.001",
+    "~snapshot",
+    "CVS",
+    "RECYCLED",
+    "tmp.drivedownload",
+    "_vti_cnf",
+    "node_modules",
+    "venv",
 ]
 
 
@@ -374,6 +403,22 @@ def test_names_that_look_alike_are_one_class(pets: Path) -> None:
     assert "have the same name, written in two ways: make them one" in text
     assert "\\u0301" in text
     assert "\\xe9" in text
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "words"),
+    [
+        ("ab", "a\u200bb", r"class folders: 'ab', 'a\u200bb'"),
+        ("cab", "\u0441ab", r"class folders: 'cab', '\u0441ab'"),
+        ("a b", "a\u00a0b", r"class folders: 'a b', 'a\xa0b'"),
+        ("ca", "cb", "class folders: 'ca', 'cb'"),
+        ("\u00e9", "e", "class folders: 'e', '\u00e9'"),
+    ],
+)
+def test_names_that_only_look_alike_are_told_apart(pets: Path, train: str, test: str, words: str) -> None:
+    write_images(pets / "pets/train" / train, 1)
+    write_images(pets / "pets/test" / test, 1)
+    assert refusal(prepare, PETS, raw(pets)).endswith(words)
 
 
 def test_the_order_of_files_does_not_depend_on_how_names_are_written(tmp_path: Path) -> None:

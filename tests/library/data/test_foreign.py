@@ -68,6 +68,11 @@ MADE: dict[str, Callable[[Path], object]] = {
     "a document of an office program": lambda path: archive(path, "[Content_Types].xml", "xl/a.xml"),
     "a model of Keras": lambda path: archive(path, "config.json", "model.weights.h5"),
     "a tar archive": tar,
+    "an Arrow stream": lambda path: path.write_bytes(b"\xff" * 4 + bytes(90)),
+    "a safetensors file": lambda path: path.write_bytes((20).to_bytes(8, "little") + b'{"x":{}}' + bytes(90)),
+    "a ZIP archive with nothing in it": lambda path: np.savez(path.open("wb")),
+    "empty": lambda path: path.write_bytes(b""),
+    "of a kind that is not known here": lambda path: path.write_bytes(bytes(range(128, 255))),
     "JSON": lambda path: path.write_text(json.dumps({"x": [1]})),
     "a text": lambda path: path.write_text("pixel0,pixel1,größe\n" + "0,1,5\n" * 200, "utf-8"),
 }
@@ -89,7 +94,18 @@ def test_one_of_pausefl_is_damaged_or_of_another_kind(digits: Dataset, tmp_path:
     with pytest.raises(DataError, match="holds pausefl data set 1, expected pausefl partition 2"):
         load_partition(path, "x")
     whole = path.read_bytes()
-    for damaged in (whole[:-100], whole[: len(whole) // 2], b"", bytes(range(128, 256)), b"\0\1" * 99):
+    for damaged in (whole[:-100], whole[: len(whole) // 2], whole[:30]):
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match=r"digits\.npz: truncated or corrupt"):
+        with pytest.raises(DataError, match=r"digits\.npz: truncated or corrupt") as error:
             load_dataset(path)
+        assert "pickle" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\1" * 99])
+def test_what_lies_where_the_workflow_writes_can_be_made_again(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "prepared").mkdir()
+    for path, advice in ((tmp_path / "a.npz", False), (tmp_path / "prepared/a.npz", True)):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match="and no data set of pausefl: data of one's own") as error:
+            load_dataset(path)
+        assert ("snakemake" in str(error.value)) is advice

@@ -23,6 +23,8 @@ from pausefl.settings import Scenario, load_scenario, scenario_names, with_chang
         ("-017", "-017 would be -15 in YAML 1.1: write -17, or -15"),
         ("+010", r"\+010 would be 8 in YAML 1.1: write 10, or 8"),
         ("007", "007 would be 7 in YAML 1.1: write 7, or put"),
+        ("08", "08 would be the text '08' in YAML 1.1: write 8, or put it into quotes"),
+        ("-019", "-019 would be the text '-019' in YAML 1.1: write -19, or put"),
         ("1:30", "1:30 would be 90 in YAML 1.1: write 90"),
         ("190:20:30", "190:20:30 would be 685230"),
         ("1:30.5", r"1:30\.5 would be 90\.5"),
@@ -44,6 +46,8 @@ def test_such_a_number_is_refused_with_what_to_write(text: str, words: str) -> N
     [
         ("20", 20), ("0", 0), ("-3", -3), ("+3", 3), ("0x1F", 31), ("1_000", 1000), ("12_345_678", 12345678),
         ("1_000.5", 1000.5), ("0.5", 0.5), ("010.5", 10.5), (".5", 0.5), ("1e-5", 1e-5), ("1.5e3", 1500.0),
+        ("-.5", -0.5), ("+.5", 0.5), (".5e3", 500.0), ("08.5", 8.5), ("'08'", "08"),
+        ("2024-01-01", "2024-01-01"), ("2024-01-01 10:00:00", "2024-01-01 10:00:00"), ("2024-99-99", "2024-99-99"),
         ("'020'", "020"), ('"1:30"', "1:30"), ("a1:30", "a1:30"), (".inf", float("inf")), ("020x", "020x"),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pausefl.data.sources.base import FIXED, Examples, Source, check_installed, split_off_test
-from pausefl.errors import DataError
+from pausefl.errors import DataError, told_apart
 from pausefl.files import check_readable
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _class_folders(folder: Path) -> dict[str, Path]:
 
 def _check_same_classes(folder: Path, train: list[str], test: list[str]) -> None:
     if train != test:
-        differing = ", ".join(f"'{name}'" for name in sorted(set(train) ^ set(test)))
+        differing = ", ".join(told_apart(sorted(set(train) ^ set(test))))
         raise DataError(f"{folder}: 'train' and 'test' differ in their class folders: {differing}")
 
 
@@ -163,7 +163,7 @@ def _endings() -> frozenset[str]:
 _SYSTEMS = frozenset(
     {
         *("__macosx", "network trash folder", "temporary items", "icon\r"),  # macOS
-        *("$recycle.bin", "recycler", "system volume information", "thumbs.db", "desktop.ini", "found.000"),
+        *("$recycle.bin", "recycler", "system volume information", "thumbs.db", "desktop.ini"),
         *(
             "@eadir",
             "@tmp",
@@ -174,6 +174,8 @@ _SYSTEMS = frozenset(
             "@recently-snapshot",
             "@__thumb",
         ),
+        *("~snapshot", "recycled", "tmp.drivedownload", "tmp.driveupload", "msdownld.tmp", "$winreagent"),
+        *("_vti_cnf", "_vti_pvt", "cvs", "node_modules", "venv"),
         *("lost+found", "__pycache__"),
     }
 )
@@ -181,7 +183,8 @@ _SYSTEMS = frozenset(
 
 def _is_systems(name: str) -> bool:
     """Whether a file or folder is a system's or a program's (docs/extending.md says which)."""
-    return name.startswith((".", "~$")) or name.casefold() in _SYSTEMS
+    small = name.casefold()
+    return name.startswith((".", "~$")) or small in _SYSTEMS or bool(re.fullmatch(r"found\.\d{3}", small))
 
 
 def _is_image(name: str) -> bool:
@@ -246,7 +249,10 @@ def _check_kind(path: Path, image: Image.Image) -> None:
     """Raise `DataError` for an image that is not one image of 8 bits a channel in known colours."""
     mode, frames = image.mode, getattr(image, "n_frames", 1)
     stored = [str(args[0] if isinstance(args, tuple) else args) for *_, args in getattr(image, "tile", ())]
-    if mode in ("I", "F") or mode.startswith("I;") or any(re.search(";(16|32)", one) for one in stored):
+    deep = mode in ("I", "F") or mode.startswith("I;") or any(re.search(";(16|32)", one) for one in stored)
+    for codec, *_, args in getattr(image, "tile", ()):  # formats of which Pillow drops bits itself
+        deep |= codec == "SGI16" or (codec.startswith("ppm") and args[1] > 255)
+    if deep:
         raise DataError(f"{path}: more than 8 bits a channel (Pillow's mode '{mode}'); convert it to 8 bits")
     if mode == "LAB":
         raise DataError(f"{path}: is in Lab colours, which cannot be converted here; convert it to RGB")
