@@ -65,3 +65,15 @@ def test_ranges_and_counts_are_over_cells(numbers: Numbers) -> None:
     shown = f"{ratios.min():.2f} to {ratios.max():.2f}"
     assert numbers.worlds_range(STUDY, "spent", "sweep", "pause") == shown
     assert numbers.worlds_count(STUDY, "spent", "sweep", "pause", "better") == "12 of 12"
+
+
+def test_text_at_a_time_is_that_of_its_rounds(numbers: Numbers) -> None:
+    rounds = pd.read_parquet(RUNS.parents[2] / "shakespeare/rounds.parquet")
+    own = rounds[(rounds["selector"] == "sweep") & (rounds["elapsed_s"] <= 200)]
+    n_seeds = own["seed"].nunique()
+    n_rounds = len(own) / n_seeds
+    spent = own.groupby("seed")["leakage_max"].max().mean()
+    (row,) = (line for line in numbers.at_time("shakespeare", 200).splitlines() if "Sweep" in line)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[:3] == ["Sweep", str(n_seeds), f"{n_rounds:.0f}"]
+    assert cells[4] == f"{spent:.1f}"

@@ -16,10 +16,11 @@ from pausefl.analysis.benchmark.page import to_markdown
 from pausefl.analysis.benchmark.suite import Suite
 from pausefl.analysis.formats import number
 from pausefl.analysis.intervals import Estimate, estimate
+from pausefl.analysis.outcomes import smoothed_at
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies.factorial import MEASURES, Factorial
 from pausefl.reproduction.studies.worlds import Worlds
-from pausefl.selectors import LABELS
+from pausefl.selectors import LABELS, in_legend_order
 
 #: When the sweep wins in a world, decided before any run: budget and rounds over the other's, and the least
 #: end of the interval of accuracy less the other's, in points.
@@ -149,6 +150,28 @@ class WorldNumbers:
                 record[title] = known if low == low else "–"  # fewer than two seeds
             records.append(record)
         return markdown.table(list(records[0]), [list(one.values()) for one in records], "llr").rstrip()
+
+    def at_time(self, scenario: str, time_s: float) -> str:
+        """Rounds, accuracy and largest budget spent of all published runs by then; a Markdown table."""
+        rows = [
+            {"selector": run.selector, "accuracy": smoothed_at(run.rounds, "accuracy", time_s)}
+            | {"n_rounds": (run.rounds["elapsed_s"] <= time_s).sum()}
+            | {"spent": run.rounds.loc[run.rounds["elapsed_s"] <= time_s, "leakage_max"].max()}
+            for run in self.published.all_runs(scenario)
+        ]
+        table = pd.DataFrame(rows).groupby("selector")
+        head = ["Selector", "Seeds", "Rounds", "Accuracy (%)", "Largest budget spent (ε)"]
+        cells = [
+            [
+                LABELS[name],
+                str(len(table.get_group(name))),
+                f"{table['n_rounds'].mean()[name]:.0f}",
+                f"{100 * table['accuracy'].mean()[name]:.1f}",
+                f"{table['spent'].mean()[name]:.1f}",
+            ]
+            for name in in_legend_order({str(row["selector"]) for row in rows})
+        ]
+        return markdown.table(head, cells, "lr").rstrip()
 
     def effects_table(self, study: str) -> str:
         """What each level of each factor changes; a Markdown table."""
