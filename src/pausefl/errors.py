@@ -7,6 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from pausefl.shadowed import shadow
+
 
 class PauseflError(Exception):
     """Base of all errors that are shown to the user as a message, without a traceback."""
@@ -30,6 +32,8 @@ class StoppedError(PauseflError):
 
 def to_install(what: str, error: ModuleNotFoundError, extra: str = "training") -> str:
     """A sentence on what to install for something that lacks a package; raises an error of pausefl's own."""
+    if hides := shadow(error):
+        return f"{what} cannot be had: {hides}"
     package = (error.name or "pausefl").partition(".")[0]
     if package == "pausefl":
         raise error

@@ -591,5 +591,39 @@ def test_a_file_of_the_name_of_an_installed_module_hides_nothing(tmp_path: Path)
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("torch", "x = 1"), ("numpy", "x = 1"), ("yaml", "1 / 0"), ("typer", ""), ("logging", "")],
+)
+def test_a_file_on_the_path_that_hides_a_package_is_named(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / f"{name}.py").write_text(f"{text}\n", "utf-8")
+    (tmp_path / "pandas_of_mine.py").write_text("", "utf-8")
+    path = os.pathsep.join([str(tmp_path), _environment()["PYTHONPATH"]])
+    job = [
+        "run",
+        "--scenario",
+        "demo_small",
+        "--selector",
+        "random",
+        "--rounds",
+        "1",
+        "--device",
+        "cpu",
+        "--out",
+        "out",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "from pausefl.command import main; main()", *job],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**_environment(), "PYTHONPATH": path},
+    )
+    assert done.returncode
+    kind = "module of Python" if name == "logging" else "package"
+    assert f"{tmp_path / name}.py hides the {kind} '{name}', which has the same name: rename" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(pausefl.__file__).parents[1])}
