@@ -195,7 +195,8 @@ def read_arrays(
         what it is.
     """
     check_readable(path, DataError)
-    if foreign := what_it_is(path, "kind"):
+    names = tuple(names)
+    if foreign := what_it_is(path, "kind", names):
         what = kind.removeprefix("pausefl ").rstrip("0123456789 ")
         raise DataError(
             f"{path} is {foreign}, and no {what} of pausefl: data of one's own are read by a data source"

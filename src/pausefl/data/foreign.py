@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
 #: How files begin.
@@ -44,10 +45,10 @@ _UNKNOWN = "of a kind that is not known here"
 _N_LISTED = 8
 
 
-def what_it_is(path: Path, ours: str) -> str:
-    """What a file is, in words that follow its name; empty if it is of pausefl, or was once.
+def what_it_is(path: Path, mark: str, names: Collection[str]) -> str:
+    """What a file is, in words that follow its name; empty if it is of pausefl, or was before damage.
 
-    ``ours`` is the name of an array that files of pausefl have.
+    Files of pausefl have an array ``mark``, and of the one that is expected most of the arrays ``names``.
     """
     with path.open("rb") as file:
         begin = file.read(512)
@@ -56,8 +57,8 @@ def what_it_is(path: Path, ours: str) -> str:
     for first, what in _BEGIN.items():
         if begin.startswith(first):
             return what
-    if begin.startswith(b"PK\x03\x04"):
-        return _archive(path, ours)
+    if begin.startswith(b"PK\x03\x04") or zipfile.is_zipfile(path):  # which looks at its end
+        return _archive(path, mark, names)
     if tarfile.is_tarfile(path):
         return "a tar archive"
     if begin[8:9] == b"{" and int.from_bytes(begin[:8], "little") < path.stat().st_size:
@@ -73,12 +74,7 @@ def what_it_is(path: Path, ours: str) -> str:
     return "JSON" if text.startswith(("{", "[")) else "a text"
 
 
-def _nearly(name: str, ours: str) -> bool:
-    """Whether a name is ours, or was until a bit of it was damaged."""
-    return len(name) == len(ours) and sum(a != b for a, b in zip(name, ours, strict=True)) <= 1
-
-
-def _archive(path: Path, ours: str) -> str:
+def _archive(path: Path, mark: str, expected: Collection[str]) -> str:
     """What a ZIP archive is; an npz file is one."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -86,7 +82,8 @@ def _archive(path: Path, ours: str) -> str:
     except (zipfile.BadZipFile, OSError, NotImplementedError):
         return ""
     arrays = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
-    if any(_nearly(name, ours) for name in arrays):
+    marked = any(name.startswith(f"{mark}.npy") for name in names)  # or runs into the next, if damaged
+    if marked or 2 * len({*expected} & {*arrays}) > len(expected):
         return ""
     if names and len(arrays) == len(names):
         keras = "Keras's " if {"x_train", "y_train", "x_test", "y_test"} <= {*arrays} else "another "
