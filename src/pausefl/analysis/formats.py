@@ -50,10 +50,14 @@ def interval(low: float, high: float, form: str) -> str:
     return "–" if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"
 
 
+def with_interval(mean: float, low: float, high: float, form: str) -> str:
+    """``0.62 (0.58 to 0.66)``; alone if the interval is NaN."""
+    return number(mean, form) + ("" if math.isnan(low) else f" ({interval(low, high, form)})")
+
+
 def in_points(mean: float, low: float, high: float) -> str:
     """``−0.9 (−1.4 to −0.4)``, a difference of shares in points with its interval; alone if that is NaN."""
-    ends = "" if math.isnan(low) else f" ({interval(100 * low, 100 * high, '+.1f')})"
-    return number(100 * mean, "+.1f") + ends
+    return with_interval(100 * mean, 100 * low, 100 * high, "+.1f")
 
 
 def p_value(p: float | None) -> str:

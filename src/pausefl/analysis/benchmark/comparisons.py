@@ -167,7 +167,7 @@ def _against(own: pd.Series, against: pd.Series, measured: Measure, time_s: floa
     """Value of a selector in a cell, and its gap to the reference, from values by seed."""
     timed = measured.column.startswith("seconds")
     known = own.dropna()
-    value = float(np.median(own.fillna(math.inf))) if timed else float(known.mean())
+    value = censored_median(own) if timed else float(known.mean())
     row: dict[str, Any] = {"mean": value, "n_seeds": len(own), "n_reached": len(known)}
     row |= dict.fromkeys(("gap", "low", "high", "p"), math.nan) | {"bound": ""}
     seeds = own.index.intersection(against.index)

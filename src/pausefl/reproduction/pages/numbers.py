@@ -344,10 +344,6 @@ class Numbers(WorldNumbers):
         times = times.fillna(math.inf)
         return f"{(times[selector] < times[other]).sum()} of {len(times)}"
 
-    def benchmark_tables(self, study: str) -> str:
-        """All tables of a published benchmark, in Markdown."""
-        return self._benchmark_of(study).to_markdown(self._runs(study))
-
     def benchmark_range(self, study: str, metric: str, *selectors: str, form: str = ".0f") -> str:
         """Least and greatest mean over seeds of some selectors in a published benchmark: ``275 to 286``."""
         means = self._benchmark(study, metric)[list(selectors)].sort_values()

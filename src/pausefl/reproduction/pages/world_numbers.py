@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
 from pausefl.analysis.benchmark.page import to_markdown
 from pausefl.analysis.benchmark.suite import Suite
-from pausefl.analysis.formats import number
+from pausefl.analysis.formats import interval, number, with_interval
 from pausefl.analysis.intervals import Estimate, estimate
 from pausefl.analysis.outcomes import smoothed_at
 from pausefl.reproduction.pages.published import Published
@@ -33,6 +34,24 @@ _BETWEEN = {
     "spent_max": "Largest budget spent (ratio)",
     "accuracy": "Accuracy (points)",
 }
+
+
+class _Judged(NamedTuple):
+    """A selector against another in a cell, under the same seed."""
+
+    world: str
+    labels: str
+    #: Ratios of the largest budget spent and of rounds.
+    budget: Estimate
+    n_rounds: Estimate
+    #: Difference in points.
+    accuracy: Estimate
+
+    @property
+    def won(self) -> bool:
+        """Whether it wins by the rule."""
+        kept = self.budget.mean <= MOST_BUDGET and self.n_rounds.mean >= LEAST_ROUNDS
+        return kept and self.accuracy.low > LEAST_ACCURACY
 
 
 class WorldNumbers:
@@ -63,9 +82,11 @@ class WorldNumbers:
     def worlds_gap(self, study: str, world: str, labels: str, measure: str, selector: str, other: str) -> str:
         """A selector against another in a cell, a difference or a ratio: ``0.63 (0.61 to 0.65)``."""
         row, measured = self._compared(study, world, labels, measure, selector, other)
-        form, unit = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
-        gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
-        return f"{row['bound']} {gap}" if row["bound"] else f"{gap} ({low} to {high})"
+        unit = 1.0 if measured.ratio else measured.factor
+        if row["bound"]:
+            return f"{row['bound']} {number(unit * row['gap'], _form(measured.ratio))}"
+        gap, low, high = (unit * row[key] for key in ("gap", "low", "high"))
+        return with_interval(gap, low, high, _form(measured.ratio))
 
     def worlds_less(
         self, study: str, world: str, labels: str, measure: str, selector: str, other: str
@@ -77,10 +98,9 @@ class WorldNumbers:
 
     def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
         """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
-        own, measured = self._all_compared(study, measure, selector, other, labels)
-        form, unit = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
-        gaps = unit * own["gap"][own["bound"] == ""]
-        return f"{number(gaps.min(), form)} to {number(gaps.max(), form)}"
+        compared, measured = self._all_compared(study, measure, selector, other, labels)
+        gaps = (1.0 if measured.ratio else measured.factor) * compared["gap"][compared["bound"] == ""]
+        return interval(gaps.min(), gaps.max(), _form(measured.ratio))
 
     def worlds_count(
         self, study: str, measure: str, selector: str, other: str, verdict: str, labels: str = ""
@@ -91,36 +111,29 @@ class WorldNumbers:
 
     def worlds_rule(self, study: str, selector: str, other: str) -> str:
         """Whether a selector wins in each cell by the rule that was decided beforehand; a Markdown table."""
-        rows, n_won = [], 0
-        for world, labels, budget, n_rounds, accuracy in self._judged(study, selector, other):
-            budget_kept, rounds_kept = budget.mean <= MOST_BUDGET, n_rounds.mean >= LEAST_ROUNDS
-            accuracy_kept = accuracy.low > LEAST_ACCURACY
-            won = budget_kept and rounds_kept and accuracy_kept
-            n_won += won
-            rows.append(
-                (
-                    world,
-                    labels,
-                    _kept(f"{budget.mean:.3f}", budget_kept),
-                    _kept(f"{n_rounds.mean:.3f}", rounds_kept),
-                    _kept(
-                        f"{number(accuracy.mean, '+.1f')} ({number(accuracy.low, '+.1f')} to"
-                        f" {number(accuracy.high, '+.1f')})",
-                        accuracy_kept,
-                    ),
-                    "**yes**" if won else "no",
-                )
+        rows = [
+            (
+                one.world,
+                one.labels,
+                _kept(f"{one.budget.mean:.3f}", one.budget.mean <= MOST_BUDGET),
+                _kept(f"{one.n_rounds.mean:.3f}", one.n_rounds.mean >= LEAST_ROUNDS),
+                _kept(with_interval(*one.accuracy, "+.1f"), one.accuracy.low > LEAST_ACCURACY),
+                "**yes**" if one.won else "no",
             )
+            for one in self._judged(study, selector, other)
+        ]
         head = ("World", "Labels", "Budget spent, ratio", "Rounds, ratio", "Accuracy (points)", "Wins")
         return markdown.table(head, rows, "llrrrl").rstrip()
 
     def worlds_won(self, study: str, selector: str, other: str) -> str:
         """In how many cells it wins: ``3 of 12``."""
-        won = [
-            budget.mean <= MOST_BUDGET and n_rounds.mean >= LEAST_ROUNDS and accuracy.low > LEAST_ACCURACY
-            for _, _, budget, n_rounds, accuracy in self._judged(study, selector, other)
-        ]
-        return f"{sum(won)} of {len(won)}"
+        judged = list(self._judged(study, selector, other))
+        return f"{sum(one.won for one in judged)} of {len(judged)}"
+
+    def worlds_below(self, study: str, world: str, labels: str, selector: str, accuracy: float) -> str:
+        """Under how many seeds a selector ends below an accuracy in [0, 1] in a cell: ``3 of 10``."""
+        ends = self._by_seed(study, world, labels, "accuracy", selector)
+        return f"{(ends < accuracy).sum()} of {len(ends)}"
 
     def worlds_mean(self, study: str, world: str, labels: str, column: str, selector: str) -> str:
         """Mean over seeds of a column of runs in a cell, with two digits: ``0.54``."""
@@ -140,14 +153,10 @@ class WorldNumbers:
                 ours, theirs = (
                     self._by_seed(one, world, labels, column, selector) for one in (study, other_study)
                 )
-                if column == "accuracy":
-                    gap, low, high = estimate(100 * (ours - theirs))
-                    form = "+.1f"
-                else:
-                    gap, low, high = np.exp(estimate(np.log((ours / theirs).dropna())))
-                    form = ".2f"
-                known = f"{number(gap, form)} ({number(low, form)} to {number(high, form)})"
-                record[title] = known if low == low else "–"  # fewer than two seeds
+                ratio = column != "accuracy"
+                gap = _paired(ours, theirs, ratio, 100)
+                # fewer than two seeds have no interval
+                record[title] = "–" if math.isnan(gap.low) else with_interval(*gap, _form(ratio))
             records.append(record)
         return markdown.table(list(records[0]), [list(one.values()) for one in records], "llr").rstrip()
 
@@ -182,40 +191,28 @@ class WorldNumbers:
         effects = self._factorial(study).effects(self.published.study(study, "runs.csv"))
         chosen = (effects["factor"] == factor) & (effects["level"] == level) & (effects["measure"] == measure)
         (row,) = effects[chosen].to_dict("records")
-        form, unit = (".2f", 1.0) if MEASURES[measure].ratio else ("+.1f", MEASURES[measure].factor)
-        gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
-        return f"{gap} ({low} to {high})"
-
-    def cell(self, study: str, measure: str, *levels: str) -> str:
-        """Mean over seeds of a combination of levels: ``0.54``."""
         of = MEASURES[measure]
-        return number(of.factor * self._cell(study, measure, levels).mean(), of.form)
+        gap, low, high = ((1.0 if of.ratio else of.factor) * row[key] for key in ("gap", "low", "high"))
+        return with_interval(gap, low, high, _form(of.ratio))
 
     def cells_paired(self, study: str, measure: str, levels: list[str], others: list[str]) -> str:
         """A combination of levels against another, under the same seed: ``1.59 (1.57 to 1.61)``."""
         ours, theirs = (self._cell(study, measure, tuple(one)) for one in (levels, others))
-        if MEASURES[measure].ratio:
-            found = np.exp(estimate(np.log(ours / theirs)))
-            return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
-        gap, low, high = (MEASURES[measure].factor * part for part in estimate(ours - theirs))
-        return f"{number(gap, '+.1f')} ({number(low, '+.1f')} to {number(high, '+.1f')})"
+        of = MEASURES[measure]
+        return with_interval(*_paired(ours, theirs, of.ratio, of.factor), _form(of.ratio))
 
-    def _judged(
-        self, study: str, selector: str, other: str
-    ) -> Iterator[tuple[str, str, Estimate, Estimate, Estimate]]:
-        """World, labels, and estimates of ratios of budget and rounds and of points of accuracy of cells."""
+    def _judged(self, study: str, selector: str, other: str) -> Iterator[_Judged]:
+        """What the rule looks at in each cell."""
         settings, rows = self._worlds(study)
         suite = settings.benchmark
-        for (world, labels), own in rows.groupby(["world", "labels"], sort=False):
-            by = {name: own[own["selector"] == name].set_index("seed") for name in (selector, other)}
-
-            def ratio(column: str, by: dict[str, pd.DataFrame] = by) -> Estimate:
-                logs = np.log(by[selector][column] / by[other][column])
-                return Estimate(*np.exp(estimate(logs)))
-
-            accuracy = estimate(100 * (by[selector]["accuracy"] - by[other]["accuracy"]))
+        for (world, labels), cell in rows.groupby(["world", "labels"], sort=False):
+            ours, theirs = (cell[cell["selector"] == name].set_index("seed") for name in (selector, other))
+            budget, n_rounds, accuracy = (
+                _paired(ours[column], theirs[column], column != "accuracy", 100)
+                for column in ("spent_max", "n_rounds", "accuracy")
+            )
             names = suite.worlds[str(world)].title, suite.labels[str(labels)]
-            yield *names, ratio("spent_max"), ratio("n_rounds"), accuracy
+            yield _Judged(*names, budget, n_rounds, accuracy)
 
     def _worlds(self, study: str) -> tuple[Worlds, pd.DataFrame]:
         found: Worlds = self.published.studies.of_kind("worlds")[study]
@@ -262,3 +259,15 @@ class WorldNumbers:
 def _kept(text: str, kept: bool) -> str:
     """A number that keeps a condition, or one in italics that misses it."""
     return text if kept else f"*{text}*"
+
+
+def _form(ratio: bool) -> str:
+    """How a gap is written: a ratio, or a difference with its sign."""
+    return ".2f" if ratio else "+.1f"
+
+
+def _paired(ours: pd.Series, theirs: pd.Series, ratio: bool, unit: float) -> Estimate:
+    """The gap of values by seed, with its interval: a ratio of geometric means, or a difference in a unit."""
+    if ratio:
+        return Estimate(*np.exp(estimate(np.log((ours / theirs).dropna()))))
+    return estimate(unit * (ours - theirs))

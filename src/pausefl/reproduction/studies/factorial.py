@@ -22,7 +22,7 @@ from pydantic import model_validator
 from pausefl.analysis import markdown
 from pausefl.analysis.figures.panels import Plotted, new_panels, shades
 from pausefl.analysis.figures.style import legend_key
-from pausefl.analysis.formats import number
+from pausefl.analysis.formats import interval, number
 from pausefl.analysis.intervals import across_seeds
 from pausefl.analysis.measures import measure
 from pausefl.analysis.statistics import LEVEL, gaps, holm_adjusted, judge
@@ -205,11 +205,11 @@ class Factorial(SeededStudy):
             for row in own.to_dict("records"):
                 of = MEASURES[row["measure"]]
                 form, unit = (".2f", 1.0) if of.ratio else ("+.1f", of.factor)
-                gap, low, high = (number(unit * row[key], form) for key in ("gap", "low", "high"))
-                shown = f"**{gap}**" if row["p_holm"] < LEVEL else gap
+                gap = number(unit * row["gap"], form)
+                gap = f"**{gap}**" if row["p_holm"] < LEVEL else gap
                 words = re.sub(r" \(.*\)$", "", of.title.replace("\n", " "))
                 title = f"{words} ({'ratio' if of.ratio else 'points'})"
-                cells[title] = f"{shown} ({low} to {high})"
+                cells[title] = f"{gap} ({interval(unit * row['low'], unit * row['high'], form)})"
             records.append(cells)
         note = (
             "Means over all combinations of the other factors; 95 % intervals over seeds, paired. **Bold**: p"
