@@ -60,17 +60,17 @@ def times_to_targets(rows: pd.DataFrame) -> pd.DataFrame:
     A seed that misses a target is later than all others, so the median is infinite if half of them do;
     ``n_reached`` of ``n_seeds`` reach it.
     """
-    found = list[dict[str, Any]]()
+    medians = list[dict[str, Any]]()
     columns = [name for name in rows.columns if name.startswith("seconds_to_")]
     for (world, labels, selector), own in rows.groupby(["world", "labels", "selector"], sort=False):
         for column in columns:
             target = float(column.removeprefix("seconds_to_").replace("_", "."))
-            found.append(
+            medians.append(
                 {"world": world, "labels": labels, "selector": selector, "target": target / 100}
                 | {"median_s": censored_median(own[column]), "n_reached": own[column].notna().sum()}
                 | {"n_seeds": len(own)}
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(medians)
 
 
 def row_of(run: Run, cell: Cell, scenario: Scenario, target: float) -> dict[str, Any]:
@@ -117,10 +117,10 @@ def published(suite: Suite) -> pd.DataFrame:
     rows = rows[rows["world"].isin(suite.worlds) & rows["labels"].isin(suite.labels)]
     rows = rows[rows["seed"].isin(suite.seeds)]
     for cell, scenario in suite.cells.items():
-        there = rows[(rows["world"] == cell.world) & (rows["labels"] == cell.labels)]
-        if there.empty:
+        of_cell = rows[(rows["world"] == cell.world) & (rows["labels"] == cell.labels)]
+        if of_cell.empty:
             raise PauseflError(f"{file} has no runs of {cell.world}, {cell.labels}, to compare with")
-        if not there["settings"].eq(settings_digest(scenario)).all():
+        if not of_cell["settings"].eq(settings_digest(scenario)).all():
             raise PauseflError(
                 f"scenario '{scenario.name}' has other settings than the published runs, which cannot be"
                 f" paired with new ones: restore {scenario.name}.yaml and its base"
@@ -145,7 +145,7 @@ def compare(rows: pd.DataFrame, suite: Suite, reference: str) -> pd.DataFrame:
         its 95 % interval; ``bound``, "at least" or "at most" where seeds miss the target; ``p`` and
         ``p_holm``; ``verdict``, "better" or "worse" than the reference if p_holm < 0.05, else "equal".
     """
-    found = list[dict[str, Any]]()
+    compared = list[dict[str, Any]]()
     for name, measured in measures_of(suite).items():
         if not np.isfinite(rows[measured.column]).any():  # the budget spent without privacy
             continue
@@ -159,8 +159,8 @@ def compare(rows: pd.DataFrame, suite: Suite, reference: str) -> pd.DataFrame:
             ]
             adjusted = holm_adjusted([one["p"] for one in in_cell])
             for one, p in zip(in_cell, adjusted, strict=True):
-                found.append(one | {"p_holm": p, "verdict": _verdict(one["gap"], p, measured)})
-    return pd.DataFrame(found)
+                compared.append(one | {"p_holm": p, "verdict": _verdict(one["gap"], p, measured)})
+    return pd.DataFrame(compared)
 
 
 def _against(own: pd.Series, against: pd.Series, measured: Measure, time_s: float) -> dict[str, Any]:

@@ -42,29 +42,29 @@ def plot_ranks(rows: pd.DataFrame, suite: Suite, highlighted: str) -> Figure | N
     from matplotlib.figure import Figure
 
     ranked = set(rows["selector"]) - unranked(rows)
-    found = {
+    by_measure = {
         name: one
         for name, measured in measures_of(suite).items()
         if np.isfinite(rows[measured.column]).any() and (one := ranks(rows, measured, ranked)) is not None
     }
-    if not found:
+    if not by_measure:
         return None
     height = 0.75 + _LINE * (len(ranked) + 1) // 2 + 0.12 * len(ranked) / 2
-    figure = Figure(figsize=(2 * COLUMN_WIDTH, height * len(found)), layout="constrained")
-    panels = figure.subplots(len(found), 1, squeeze=False)
-    for axes, (name, one) in zip(panels[:, 0], found.items(), strict=True):
+    figure = Figure(figsize=(2 * COLUMN_WIDTH, height * len(by_measure)), layout="constrained")
+    panels = figure.subplots(len(by_measure), 1, squeeze=False)
+    for axes, (name, one) in zip(panels[:, 0], by_measure.items(), strict=True):
         _draw_ranks(axes, one, _RANKED[name], highlighted)
     return figure
 
 
 def cliques(one: Ranks) -> list[tuple[float, float]]:
     """Least and largest mean rank of each longest run of selectors within the critical difference."""
-    values, found = list(one.mean.values()), list[tuple[float, float]]()
+    values, joined = list(one.mean.values()), list[tuple[float, float]]()
     for i, low in enumerate(values):
         high = max(value for value in values[i:] if value - low <= one.critical)
-        if high > low and not any(low >= a and high <= b for a, b in found):
-            found.append((low, high))
-    return found
+        if high > low and not any(low >= a and high <= b for a, b in joined):
+            joined.append((low, high))
+    return joined
 
 
 def _draw_ranks(axes: Axes, one: Ranks, title: str, highlighted: str) -> None:
@@ -122,7 +122,7 @@ def points(cell: pd.DataFrame, column: str, target: float, selectors: Iterable[s
     """Where each selector of a cell lies; those that miss the target in half of the seeds are left out."""
     chosen = set(selectors)
     shares = front_shares(cell[cell["selector"].isin(chosen)], target)
-    rng, found = np.random.default_rng(0), dict[str, Point]()
+    rng, placed = np.random.default_rng(0), dict[str, Point]()
     for selector, own in cell.groupby("selector", sort=False):
         seconds, spent = censored_median(own[column]), float(own["spent_max"].mean())
         if not (math.isfinite(seconds) and math.isfinite(spent)):
@@ -131,14 +131,14 @@ def points(cell: pd.DataFrame, column: str, target: float, selectors: Iterable[s
         times = np.median(own[column].fillna(math.inf).to_numpy()[drawn], axis=1)
         budgets = own["spent_max"].to_numpy()[drawn].mean(axis=1)
         low, high = np.quantile(times, [0.025, 0.975], method="nearest")
-        found[str(selector)] = Point(
+        placed[str(selector)] = Point(
             seconds,
             spent,
             (float(low), float(high)),
             tuple(np.quantile(budgets, [0.025, 0.975]).tolist()),
             shares.get(str(selector), 0.0) >= FRONT_SHARE,
         )
-    return found
+    return placed
 
 
 def plot_front(rows: pd.DataFrame, suite: Suite, labels: str, highlighted: str) -> Figure | None:
@@ -164,10 +164,10 @@ def plot_front(rows: pd.DataFrame, suite: Suite, labels: str, highlighted: str) 
     return figure
 
 
-def _draw_points(axes: Axes, found: Mapping[str, Point], ranked: set[str], highlighted: str) -> None:
-    finite = [one.seconds_ends[1] for one in found.values() if math.isfinite(one.seconds_ends[1])]
+def _draw_points(axes: Axes, placed: Mapping[str, Point], ranked: set[str], highlighted: str) -> None:
+    finite = [one.seconds_ends[1] for one in placed.values() if math.isfinite(one.seconds_ends[1])]
     largest = max(finite, default=1.0)
-    for name, one in found.items():
+    for name, one in placed.items():
         known = name in ranked
         color = look_of(name).color if known else "0.6"
         own: dict[str, Any] = marker(name) | {"markerfacecolor": color if one.on_front else "white"}
@@ -176,8 +176,8 @@ def _draw_points(axes: Axes, found: Mapping[str, Point], ranked: set[str], highl
         axes.vlines(one.seconds, *one.spent_ends, color=color, linewidth=0.6, alpha=0.6)
         axes.plot(one.seconds, one.spent, color=color, linestyle="", **(own | {"markersize": 4.5}))
     axes.margins(0.12)
-    places = _free_places(axes, {name: (one.seconds, one.spent) for name, one in found.items()})
-    for name, one in found.items():
+    places = _free_places(axes, {name: (one.seconds, one.spent) for name, one in placed.items()})
+    for name, one in placed.items():
         axes.annotate(
             LABELS[name],
             (one.seconds, one.spent),
@@ -190,13 +190,13 @@ def _draw_points(axes: Axes, found: Mapping[str, Point], ranked: set[str], highl
         )
 
 
-def _free_places(axes: Axes, found: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def _free_places(axes: Axes, placed: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Where each name stands beside its point, in points from it: where it covers least.
 
     Widths of names are estimated, half of their height a letter.
     """
     low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
-    at = {name: (np.array(point) - low) / (high - low) * _PANEL for name, point in found.items()}
+    at = {name: (np.array(point) - low) / (high - low) * _PANEL for name, point in placed.items()}
     taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
     places = dict[str, tuple[float, float]]()
     for name, (x, y) in at.items():

@@ -187,7 +187,7 @@ def _cell(row: pd.Series, measured: Measure) -> str:
 def _draw(rows: pd.DataFrame, suite: Suite, reference: str, folder: Path) -> dict[str, Path]:
     """Write the pictures; their files by what they show."""
     about = {"benchmark": suite.name, "reference": reference, "seeds": list(suite.seeds)}
-    found = dict[str, Path]()
+    drawn = dict[str, Path]()
     with theme():
         figures: dict[str, tuple[str, Any]] = {
             "ranks": ("Mean ranks over worlds and laws of labels", plot_ranks(rows, suite, reference))
@@ -198,8 +198,8 @@ def _draw(rows: pd.DataFrame, suite: Suite, reference: str, folder: Path) -> dic
     for name, (words, figure) in figures.items():
         if figure is not None:
             save(figure, folder / name, about)
-            found[words] = folder / f"{name}.png"
-    return found
+            drawn[words] = folder / f"{name}.png"
+    return drawn
 
 
 def _html(

@@ -148,9 +148,9 @@ def forest(comparisons: Mapping[str, Sequence[Gap]]) -> Figure:
     with theme():
         most = max(map(len, comparisons.values()))
         figure, grid = new_panels((1, len(comparisons)), 0.9 + 0.16 * most)
-        for axes, (reading, found) in zip(grid[0], comparisons.items(), strict=True):
+        for axes, (reading, gaps) in zip(grid[0], comparisons.items(), strict=True):
             axes.axvline(1, **THIN)
-            for y, one in enumerate(reversed(found)):
+            for y, one in enumerate(reversed(gaps)):
                 color = "#0072B2" if one.decided else "0.55"
                 if math.isfinite(one.low):
                     axes.hlines(y, one.low, one.high, color=color, linewidth=1.2)
@@ -158,8 +158,8 @@ def forest(comparisons: Mapping[str, Sequence[Gap]]) -> Figure:
                 if one.bound:
                     place: dict[str, Any] = NOTE | {"fontsize": 5.5}
                     axes.annotate(one.bound, (one.ratio, y), (0, 4), ha="center", **place)
-            axes.set_yticks(range(len(found)), [one.name for one in reversed(found)], fontsize=6.5)
-            axes.set(xscale="log", xlim=(0.25, 2), ylim=(-0.7, len(found) - 0.3))
+            axes.set_yticks(range(len(gaps)), [one.name for one in reversed(gaps)], fontsize=6.5)
+            axes.set(xscale="log", xlim=(0.25, 2), ylim=(-0.7, len(gaps) - 0.3))
             axes.set_xticks([0.25, 0.5, 1, 2], ["0.25", "0.5", "1", "2"])
             axes.minorticks_off()
             axes.set_title(reading.capitalize(), loc="left", fontsize="small")

@@ -105,7 +105,7 @@ class Factorial(SeededStudy):
     @cached_property
     def cells(self) -> dict[tuple[str, ...], tuple[Scenario, str]]:
         """The scenario and the selector of each combination of levels."""
-        found = {}
+        combinations = {}
         for levels in product(*(factor.levels for factor in self.factors.values())):
             keys: dict[str, Any] = {}
             for factor, level in zip(self.factors.values(), levels, strict=True):
@@ -114,8 +114,8 @@ class Factorial(SeededStudy):
             if selector not in self.selectors:
                 raise ConfigError(f"factors: selector '{selector}' must be among selectors")
             scenario = with_values(self.scenario, keys, "factors") if keys else self.scenario
-            found[levels] = self._named(scenario, levels), selector
-        return found
+            combinations[levels] = self._named(scenario, levels), selector
+        return combinations
 
     def _named(self, scenario: Scenario, levels: tuple[str, ...]) -> Scenario:
         """A changed scenario under the name that its jobs have."""
