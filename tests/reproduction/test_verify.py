@@ -12,16 +12,18 @@ from scenarios import changed
 from typer.testing import CliRunner
 
 from pausefl import hashing
+from pausefl.federated.untrained import partition_without_data
 from pausefl.reproduction.verify import main, problems, replayed, trained_again
 from pausefl.runs.collected import Collected, Key, read_run, write
 from pausefl.runs.run import TABLES, Run
-from pausefl.settings import RawData, Scenario
+from pausefl.settings import RawData, Scenario, load_scenario
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
 NAME = "cifar10_small_iid_r1"
 PAUSE, RANDOM = ("pause", 0), ("random", 0)
 ROUNDS, LEDGER = TABLES
+NO_DATA = RawData(ROOT / "nowhere", False, {})
 
 Tables = dict[Key, dict[str, pd.DataFrame]]
 
@@ -32,13 +34,13 @@ def published(seed_0: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(seed_0, tmp_path / "published" / NAME)).parent
 
 
-def found(published: Path) -> list[str]:
-    return list(problems(published, SCENARIOS, lambda line: None))
+def found(published: Path, scenarios: Path = SCENARIOS) -> list[str]:
+    return list(problems(published, scenarios, NO_DATA, lambda line: None))
 
 
-def edit(published: Path, change: Callable[[Tables], None]) -> None:
+def edit(published: Path, change: Callable[[Tables], None], name: str = NAME) -> None:
     """Change rows of runs, and make their ``digests`` anew."""
-    there = Collected(published / NAME)
+    there = Collected(published / name)
     runs = {key: there.run(key) for key in there.summaries}
     tables = {key: dict(zip(TABLES, (run.rounds, run.ledger), strict=True)) for key, run in runs.items()}
     change(tables)
@@ -48,7 +50,7 @@ def edit(published: Path, change: Callable[[Tables], None]) -> None:
         made = {name: hashing.of_table(own[name]) for name in TABLES}
         summary = summary | {"digests": summary["digests"] | made}
         changed_runs.append(Run(own[ROUNDS], own[LEDGER], summary))
-    write(changed_runs, published / NAME)
+    write(changed_runs, published / name)
 
 
 def better(tables: Tables) -> None:
@@ -100,6 +102,47 @@ def test_what_was_edited_is_named_by_run(
     assert all(line.startswith(f"{NAME}/pause/seed-0: ") and problem in line for line in lines)
 
 
+def test_without_data_that_say_sizes_of_shares_a_run_is_followed(tmp_path: Path) -> None:
+    """Latencies and the account follow from its selections; rewards do not."""
+    name = "world_few_there_dirichlet"
+    there = Collected(PUBLISHED / name)
+    write([there.run(("pause", 10)), there.run(("random", 10))], tmp_path / name)
+    lines: list[str] = []
+    assert list(problems(tmp_path, SCENARIOS, NO_DATA, lines.append)) == []
+    assert lines == [
+        f"{name}: 2 runs; their selections and rewards are not replayed: sizes of shares need the data"
+    ]
+
+    def change(tables: Tables) -> None:
+        tables["pause", 10][ROUNDS].loc[2, "reward"] += 1.0
+        tables["random", 10][ROUNDS].loc[6, ["latency_s", "elapsed_s"]] += 0.01
+        tables["random", 10][ROUNDS].loc[7, "latency_s"] -= 0.01
+
+    edit(tmp_path, change, name)
+    (line,) = found(tmp_path)
+    assert line.startswith(f"{name}/random/seed-10: ")
+    assert "column latency_s differs in round 7" in line
+
+
+@pytest.mark.parametrize("selector", ["pause", "random"])
+def test_data_that_say_sizes_of_shares_are_read(
+    finish: Callable[..., Path], demo: Scenario, tmp_path: Path, selector: str
+) -> None:
+    text = (SCENARIOS / "demo_small.yaml").read_text("utf-8")
+    labels = "labels: dirichlet\n  label_concentration: 0.5"
+    text = text.replace("labels: iid", labels).replace("sizes: equal", "sizes: by_labels")
+    (scenarios := tmp_path / "scenarios").mkdir()
+    (scenarios / "demo_small.yaml").write_text(text, "utf-8")
+    run = read_run(finish(tmp_path / "run", selector, scenario=load_scenario("demo_small", scenarios)))
+    write([run], (published := tmp_path / "published") / demo.name)
+    lines: list[str] = []
+    assert list(problems(published, scenarios, NO_DATA, lines.append)) == []
+    assert lines == ["demo_small: 1 runs"]
+    edit(published, lambda tables: worth_more({PAUSE: tables[selector, 0]}), demo.name)
+    (line,) = found(published, scenarios)
+    assert "column reward differs in round 3" in line
+
+
 def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
     import typer
 
@@ -129,7 +172,7 @@ def test_a_replay_is_the_run_without_its_training(
     finish(tmp_path, selector, 3, 12, scenario=scenario, genie=True)
     rounds, ledger = (pd.read_parquet(tmp_path / name) for name in TABLES)
     assert len(rounds) < 12
-    alone = replayed(scenario, selector, 3, 12, rounds)
+    alone = replayed(scenario, partition_without_data(scenario, 3), read_run(tmp_path))
     assert rounds["pseudo_regret"].notna().any()
     columns = [column for column in rounds if column not in ("train_loss", "accuracy", "loss")]
     for ours, theirs in ((alone.rounds[columns], rounds[columns]), (alone.ledger, ledger)):

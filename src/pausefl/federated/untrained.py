@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.data.partition import make_partition
+from pausefl.data.partition import Partition, make_partition
 from pausefl.data.raw_data import training_size
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
@@ -39,34 +39,19 @@ class NoiselessLedger(Ledger):
         return super().may_take_part()
 
 
-def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
+def selection_only(
+    scenario: Scenario, selector: str, seed: int, genie: bool = False, partition: Partition | None = None
+) -> Simulation:
     """The simulation of a job without training; it selects as that job does, for any number of rounds.
 
-    Sizes and qualities of the users' data are those of the job's partition. Their labels do not matter,
-    unless they decide on the sizes; then only how many there are of each matters.
-
-    Raises
-    ------
-    ConfigError
-        If the size of the scenario's data set, or labels that matter, are not known without reading it.
+    ``partition`` is the job's, by default the one of `partition_without_data`, with its error.
     """
     from pausefl.federated.simulation import Simulation
     from pausefl.training.layout import Layout
 
-    n_examples = training_size(scenario.data, RawData(Path(), download=False, folders={}))
-    if n_examples is None or scenario.partition.users == "given":
-        raise ConfigError(
-            f"scenario '{scenario.name}': the size or the users of data set '{scenario.data.source}' are not"
-            " known before it is read, so the scenario cannot be simulated without data"
-        )
-    settings, labels = scenario.partition, np.zeros(n_examples, np.int64)
-    if settings.labels == "dirichlet" or (settings.labels == "dominant_pools" and settings.sizes != "listed"):
-        labels = _balanced_labels(scenario, n_examples)
-    else:
-        settings = settings.replace(labels="iid", dominant_share=None)
-    streams = Streams(seed)
-    partition = make_partition(labels, scenario.data, settings, scenario.network.n_users, streams)
-    simulation = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    if partition is None:
+        partition = partition_without_data(scenario, seed)
+    simulation = Simulation(scenario, selector, Streams(seed), partition, Layout(0, 0, 0), None, genie)
     simulation.horizon = np.inf
     kept = simulation.ledger
     simulation.ledger = NoiselessLedger(
@@ -79,6 +64,30 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
         kept.accountant,
     )
     return simulation
+
+
+def partition_without_data(scenario: Scenario, seed: int) -> Partition:
+    """A partition with the sizes and qualities of the job's, made without its data.
+
+    Labels do not matter, unless they decide on the sizes; then only how many there are of each matters.
+
+    Raises
+    ------
+    ConfigError
+        If the size of the scenario's data set, or labels that matter, are not known without reading it.
+    """
+    n_examples = training_size(scenario.data, RawData(Path(), download=False, folders={}))
+    if n_examples is None or scenario.partition.users == "given":
+        raise ConfigError(
+            f"scenario '{scenario.name}': the size or the users of data set '{scenario.data.source}' are not"
+            " known before it is read, so the scenario cannot be simulated without data"
+        )
+    settings, labels = scenario.partition, np.zeros(n_examples, np.int64)
+    if settings.labels == "dirichlet" or (settings.labels == "dominant_pools" and settings.sizes != "listed"):
+        labels = _balanced_labels(scenario, n_examples)
+    else:
+        settings = settings.replace(labels="iid", dominant_share=None)
+    return make_partition(labels, scenario.data, settings, scenario.network.n_users, Streams(seed))
 
 
 class Repeated(Selector):

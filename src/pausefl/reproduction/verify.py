@@ -4,7 +4,8 @@
 each alone, and compares selections, latencies, leakage, rewards, pseudo-regret and ledger: all that does not
 depend on accuracies. Selectors that look at updates or losses repeat the selections of the run. Of annealers
 the last digit of an energy decides whether a step is taken; on a processor with other instructions than the
-run's it may therefore select otherwise in a few rounds. No data are read: users' shares have the right sizes.
+run's it may therefore select otherwise in a few rounds. Sizes of users' shares are computed; where only the
+data say them, the data are read if they are there, and else what depends on sizes is not compared.
 
 ``--train SCENARIO/SELECTOR/seed-N`` trains a published run again instead, and compares it bit for bit. With
 other versions of the libraries, or on another kind of processor, last digits may differ: it says by how much.
@@ -29,21 +30,24 @@ from pausefl.analysis.differences import difference, first_differences
 from pausefl.bandit.history import History
 from pausefl.columns import ALONE, TRAINED
 from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition, make_partition
+from pausefl.data.raw_data import missing_files, prepare
 from pausefl.data.sources import SOURCES
-from pausefl.errors import PauseflError
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run_job import data_of_job, run_job
 from pausefl.federated.simulation import Result, make_protection
-from pausefl.federated.untrained import Repeated, selection_only
+from pausefl.federated.untrained import Repeated, partition_without_data, selection_only
 from pausefl.files import path_of
 from pausefl.plugins import arguments
 from pausefl.provenance import hardware, versions
 from pausefl.runs.collected import FILES, Collected, Key, read_run
-from pausefl.runs.run import read_folder
+from pausefl.runs.run import Run, read_folder
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
 from pausefl.settings.dotted_keys import differing
 from pausefl.settings.scenario import as_of_today
+from pausefl.streams import Streams
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 
@@ -51,12 +55,18 @@ from pausefl.training.sizes import model_layout
 RTOL = 1e-9
 #: Share of a run's rounds in which an annealer may select otherwise on another processor (measured: 0.03).
 OTHERWISE = 0.05
+#: Columns of rounds that depend on the sizes of users' shares of the data, once it is known who is selected.
+BY_SIZE = ("reward", "pseudo_regret")
 
 
-def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
+def problems(
+    published: Path, scenarios: Path, raw: RawData, tell: Callable[[str], None] = print
+) -> Iterator[str]:
     """Yield a line for each published run that is damaged, or not as replayed.
 
-    ``tell`` gets how many runs each scenario has. `PauseflError` if there are no runs.
+    ``tell`` gets how many runs each scenario has, and whether something of them is not compared, since the
+    sizes of users' shares are known from the data alone and these are not in ``raw``. `PauseflError` if there
+    are no runs.
     """
     folders = sorted({path.parent for name in FILES for path in published.glob(f"*/{name}")})
     if not folders:
@@ -64,13 +74,15 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
     for folder in folders:
         try:
             there, scenario = Collected(folder), load_scenario(folder.name, scenarios)
-            tell(f"{scenario.name}: {len(there.summaries)} runs")
+            sizes = _Sizes(scenario, raw)
+            unknown = "; their selections and rewards are not replayed: sizes of shares need the data"
+            tell(f"{scenario.name}: {len(there.summaries)} runs{unknown * sizes.unknown}")
         except PauseflError as error:
             yield str(error)
             continue
         for key in there.summaries:
             try:
-                problem = _replayed(there, key, scenario, tell)
+                problem = _replayed(there, key, scenario, sizes, tell)
             except (PauseflError, LookupError, TypeError, ValueError) as error:
                 problem = str(error)
             if problem:
@@ -81,7 +93,37 @@ def _named(scenario: str, key: Key) -> str:
     return f"{scenario}/{key[0]}/seed-{key[1]}"
 
 
-def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str], None]) -> str:
+class _Sizes:
+    """Partitions of a scenario, as far as they can be known: who holds how much matters, not what."""
+
+    def __init__(self, scenario: Scenario, raw: RawData) -> None:
+        self.scenario = scenario
+        self.data: Dataset | None = None
+        try:
+            partition_without_data(scenario, 0)
+            self.computed = True
+        except ConfigError:
+            self.computed = False
+            if not missing_files(scenario.data, raw):
+                self.data = prepare(scenario.data, raw)
+        #: Whether the data alone say them, and are not there.
+        self.unknown = not self.computed and self.data is None
+
+    def partition(self, seed: int) -> Partition:
+        """The partition of a job; one example for each user where sizes are unknown."""
+        if self.computed:
+            return partition_without_data(self.scenario, seed)
+        n_users = self.scenario.network.n_users
+        if self.data is None:
+            one_each = tuple(np.arange(n_users).reshape(-1, 1))
+            return Partition(one_each, np.ones(n_users), np.empty(0, np.int64))
+        settings = self.scenario.data, self.scenario.partition, n_users, Streams(seed)
+        return make_partition(self.data.train_y, *settings, self.data.train_users)
+
+
+def _replayed(
+    runs: Collected, key: Key, scenario: Scenario, sizes: _Sizes, tell: Callable[[str], None]
+) -> str:
     """How a run differs from its replay.
 
     ``tell`` gets how an annealer selects otherwise on this processor.
@@ -89,10 +131,11 @@ def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str
     run = runs.run(key)
     if differing(as_of_today(run.summary), scenario.job_settings(run.selector)):
         return "settings differ from the scenario's of today, so it was not replayed"
-    columns = [name for name in ALONE if name in run.rounds]
+    columns = [name for name in ALONE if name in run.rounds and not (sizes.unknown and name in BY_SIZE)]
+    partition = sizes.partition(key[1])
 
     def differ(otherwise: list[int] | None = None) -> str:
-        alone = replayed(scenario, *key, run.summary["n_rounds"], run.rounds, otherwise)
+        alone = replayed(scenario, partition, run, otherwise, sizes.unknown)
         return difference(alone.rounds[columns], run.rounds[columns], RTOL) or difference(
             alone.ledger, run.ledger, RTOL
         )
@@ -128,41 +171,38 @@ class _Followed(Repeated):
 
 def replayed(
     scenario: Scenario,
-    selector: str,
-    seed: int,
-    n_rounds: int,
-    rounds: pd.DataFrame,
+    partition: Partition,
+    run: Run,
     otherwise: list[int] | None = None,
+    follow: bool = False,
 ) -> Result:
-    """What a run of at most ``n_rounds`` gives besides losses and accuracies.
+    """What a run gives besides losses and accuracies.
 
-    The published ``rounds`` say whether there is a pseudo-regret, and what whoever looks at updates or losses
-    selects. With a list ``otherwise`` any selector follows them, and the list gets the rounds in which it
-    would select other users.
-
-    Raises
-    ------
-    ConfigError
-        If the sizes of users' data, or labels that decide on them, are not known without reading a file.
+    Its rounds say whether there is a pseudo-regret, and what whoever looks at updates or losses selects. With
+    a list ``otherwise`` any selector follows them, and the list gets the rounds in which it would select
+    other users. With ``follow`` nothing is selected, as with a ``partition`` that has not the run's sizes.
     """
-    simulation = selection_only(scenario, selector, seed, bool(rounds["pseudo_regret"].notna().any()))
+    selector, seed, rounds = run.summary["selector"], run.summary["seed"], run.rounds
+    genie = bool(rounds["pseudo_regret"].notna().any())
+    simulation = selection_only(scenario, selector, seed, genie, partition)
     simulation.horizon = scenario.training.horizon
-    layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
+    layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 1)
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
     selections = rounds["selection"].tolist()
-    if SELECTORS[selector].looks_at():
+    if follow or SELECTORS[selector].looks_at():
         simulation.select = Repeated(selections)
     elif otherwise is not None:
         simulation.select = _Followed(simulation.select, selections, otherwise)
-    return simulation.run(n_rounds)
+    return simulation.run(run.summary["n_rounds"])
 
 
 @cache
 def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
-    """Layout of a model on data of a source: images of ten classes, or features."""
+    """Layout of a model on data of a source: images of ten classes, features, or symbols."""
     facts = SOURCES[source]
     x = np.empty((0, *(facts.image_shape or (n_features,))), np.uint8)
-    return model_layout(model, Dataset(source, x, x, x, x, 0 if facts.regression else 10, ""))
+    n_classes = 0 if facts.regression else facts.n_symbols or 10
+    return model_layout(model, Dataset(source, x, x, x, x, n_classes, "", n_symbols=facts.n_symbols))
 
 
 def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None = None) -> str:
@@ -255,7 +295,7 @@ def main(
         if not train:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of labels that run out; each run said it
-                complaints = list(problems(published, scenarios, typer.echo))
+                complaints = list(problems(published, scenarios, raw, typer.echo))
             typer.secho("\n".join(complaints), fg=typer.colors.RED, err=True, nl=bool(complaints))
             if not complaints:
                 typer.echo("All runs are as published and as replayed.")

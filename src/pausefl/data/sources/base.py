@@ -66,6 +66,8 @@ class Source(ABC):
     images: ClassVar[bool] = True
     #: Whether the examples are token ids, such as characters, which are symbols and no numbers.
     tokens: ClassVar[bool] = False
+    #: How many symbols there are, each of which is a class; 0 if that is not known, or there are none.
+    n_symbols: ClassVar[int] = 0
     #: Whether targets are numbers; there are no classes, and no accuracy.
     regression: ClassVar[bool] = False
     #: Class for a folder of images that may replace the files (``image_folders``); None if none may.

@@ -50,6 +50,7 @@ class Shakespeare(Official):
     n_train, n_test = 154_025, 9_259
     images = False
     tokens = True
+    n_symbols = len(ALPHABET)
 
     def check(self, files: list[Path]) -> None:
         """Raise `DataError` unless the file has the known SHA-256."""
