@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,18 @@ from pausefl.errors import PauseflError
 from pausefl.selectors.look import Look
 
 Users = NDArray[np.int64]
+
+
+class Remembered(NamedTuple):
+    """An array that a selector remembers: what it must be, where a saved one is taken over."""
+
+    kind: type[np.generic]
+    least: float = -1e300
+    most: float = 1e300
+    #: What whole numbers are below: ``round``, that of the coming round, or an attribute of the selector.
+    below: str = ""
+    #: ``K`` stands for the number of users, None for any length.
+    shape: tuple[str | int | None, ...] = ("K",)
 
 
 class Selector(ABC):
@@ -28,8 +41,8 @@ class Selector(ABC):
     (K,) in seconds (``fastest``) or ``speeds``, the true expected speeds (K,) (``genie``).
     """
 
-    #: Names of the array attributes that are the selector's state.
-    remembered: ClassVar[tuple[str, ...]] = ()
+    #: Names of the array attributes that are the selector's state; as a mapping, with what each must be.
+    remembered: ClassVar[tuple[str, ...] | Mapping[str, Remembered]] = ()
     #: Whether all available users take part in every round.
     takes_everyone: ClassVar[bool] = False
     #: Whether it selects the same users in every round, as long as they have budget.

@@ -5,12 +5,16 @@ A loss that is not finite counts as larger than all others.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import PauseflError
-from pausefl.selectors.base import Selector
+from pausefl.selectors.base import Remembered, Selector
 from pausefl.selectors.look import DASH, SHORT_DASH, SOLID, Look
 
 Floats = NDArray[np.float64]
@@ -54,7 +58,7 @@ class PowerOfChoice(Selector):
         (K,) last reported losses; an empty array before the first round.
     """
 
-    remembered = ("loss",)
+    remembered: ClassVar[Mapping[str, Remembered]] = {"loss": Remembered(np.float64, most=math.inf)}
     needs_losses = True
     look = Look("rpow-d", "#1B7F8C", ">", SHORT_DASH, zorder=2.84)
 
@@ -151,7 +155,13 @@ class Oort(Selector):
         () of the latencies that is T, in [0, 100].
     """
 
-    remembered = ("utility", "duration", "last", "gained", "percentile")
+    remembered: ClassVar[Mapping[str, Remembered]] = {
+        "utility": Remembered(np.float64),
+        "duration": Remembered(np.float64, 0),
+        "last": Remembered(np.int64, 0, below="round"),
+        "gained": Remembered(np.float64, shape=(2,)),
+        "percentile": Remembered(np.float64, 0, 100, shape=()),
+    }
     needs_losses, loss_power = True, 2
     look = Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True)
 

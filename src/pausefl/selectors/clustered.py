@@ -17,12 +17,15 @@ A user with more units than a bin holds, a case that the papers leave out, fills
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import PauseflError
-from pausefl.selectors.base import Selector
+from pausefl.selectors.base import Remembered, Selector
 from pausefl.selectors.look import DOT, LONG_DASH_DOT, Look
 
 Floats = NDArray[np.float64]
@@ -131,7 +134,10 @@ class ClusteredBySimilarity(Selector):
         (K, K) of the angles between them.
     """
 
-    remembered = ("direction", "cosine")
+    remembered: ClassVar[Mapping[str, Remembered]] = {
+        "direction": Remembered(np.float32, -1.001, 1.001, shape=("K", None)),
+        "cosine": Remembered(np.float32, -1.001, 1.001, shape=("K", "K")),
+    }
     uniform_weights = needs_updates = True
     look = Look("Clustered (similarity)", "#CC62A2", "P", LONG_DASH_DOT, zorder=3.3, hollow=True)
 

@@ -11,11 +11,14 @@ when the user is selected. The queue weight b is a setting, since public impleme
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors.base import Selector
+from pausefl.selectors.base import Remembered, Selector
 from pausefl.selectors.look import DASH_DOT_DOT, LONG_DASH, Look
 
 Floats = NDArray[np.float64]
@@ -70,7 +73,7 @@ class CsUcbQ(CsUcb):
         (K,) D_k; an empty array, for zeros, before the first round.
     """
 
-    remembered = ("queue",)
+    remembered: ClassVar[Mapping[str, Remembered]] = {"queue": Remembered(np.float64, 0)}
     look = Look("CS-UCB-Q", "#5C5C14", "p", LONG_DASH, zorder=2.9, hollow=True)
 
     def __init__(self, round_latency_max: float, queue_weight: float = 0.1) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors.base import Selector
+from pausefl.selectors.base import Remembered, Selector
 from pausefl.selectors.look import SOLID, Look
 
 Users = NDArray[np.int64]
@@ -32,7 +35,7 @@ class Sweep(Selector):
         (K,) round in which each user last took part, 0 before the first; empty before the first round.
     """
 
-    remembered = ("last_round",)
+    remembered: ClassVar[Mapping[str, Remembered]] = {"last_round": Remembered(np.int64, 0, below="round")}
     look = Look("Sweep", "#B03A6F", "H", SOLID, width=1.5, zorder=3.95)
 
     def __init__(self, lag: int = 1) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors.base import Selector
+from pausefl.selectors.base import Remembered, Selector
 from pausefl.selectors.look import DOT, LONG_DASH_DOT, Look
 
 Users = NDArray[np.int64]
@@ -30,7 +33,7 @@ class Tifl(Selector):
         (K,) tier of each user, from 0; empty until everyone has taken part.
     """
 
-    remembered = ("tier",)
+    remembered: ClassVar[Mapping[str, Remembered]] = {"tier": Remembered(np.int64, 0, below="n_tiers")}
     look = Look("TiFL (uniform)", "#7B4FA3", "<", LONG_DASH_DOT, zorder=2.88)
 
     def __init__(self, n_tiers: int) -> None:
