@@ -6,17 +6,15 @@ It protects only what the client makes it protect, as in `pausefl.flower`.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, Literal
 
-from pausefl.errors import ConfigError, PauseflError, to_install
-from pausefl.files import write_text
+from pausefl.errors import ConfigError, to_install
 from pausefl.picker import Picker
-from pausefl.picker.nodes import join_new, learn_sizes
+from pausefl.picker.nodes import go_on, join_new, learn_sizes, save
 from pausefl.privacy.schedule import GeometricSchedule
 
 try:
@@ -109,7 +107,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
         if self._picker is None:
             self._picker = self._make_picker()
             if self.save_to and Path(self.save_to).exists():
-                _restore(self._picker, Path(self.save_to))
+                go_on(self._picker, Path(self.save_to))
                 self.info(f"The picker goes on from {self.save_to}: {self._picker}")
         picker, online = self._picker, list(super().sample_clients())
         join_new(picker, online)
@@ -185,7 +183,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
 
     def _save(self) -> None:
         if self.save_to and self._picker is not None:
-            write_text(Path(self.save_to), json.dumps(self._picker.state(plain=True)))
+            save(self._picker, Path(self.save_to))
 
 
 def _number(value: Any, default: float) -> float:
@@ -193,11 +191,3 @@ def _number(value: Any, default: float) -> float:
     if isinstance(value, (int, float)) and 0 <= value < math.inf:
         return float(value)
     return default
-
-
-def _restore(picker: Picker, file: Path) -> None:
-    """Have a picker go on from a file."""
-    try:
-        picker.restore(json.loads(file.read_text("utf-8")))
-    except (OSError, ValueError, PauseflError) as error:
-        raise PauseflError(f"save_to: {file} cannot be read: {error}") from None

@@ -7,21 +7,19 @@ epsilon. Whatever else it sends, such as metrics, is outside.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from logging import INFO, WARNING
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from pausefl.errors import ConfigError, PauseflError, to_install
-from pausefl.files import path_of, write_text
+from pausefl.files import path_of
 from pausefl.picker import Picker
-from pausefl.picker.nodes import join_new, learn_sizes
+from pausefl.picker.nodes import go_on, join_new, learn_sizes, save
 
 try:
     from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
@@ -125,7 +123,8 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         self._names: dict[int, Hashable] = {}
         self._nameless: set[int] = set()
         if self.save_to is not None and self.save_to.exists():
-            _restore(picker, self.save_to)
+            go_on(picker, self.save_to)
+            log(INFO, "The picker goes on from %s, in round %s.", self.save_to, picker.history.round)
 
     def watch(self, grid: Grid) -> Grid:
         """A grid like another one, on which the picker sees who answers, for a strategy around this one.
@@ -212,9 +211,9 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
             elif node is not None:
                 self._nameless.add(node)
                 log(WARNING, "Node %s is not asked: its answer to a query has no text '%s'.", node, key)
-        there, nodes = set(online), dict[Hashable, int]()
+        nodes = dict[Hashable, int]()
         for node, known in self._names.items():
-            if node not in there:
+            if node not in online:
                 continue
             if known in nodes and node in new:
                 log(
@@ -268,26 +267,26 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         kept, passed_on = dict[Hashable, Message](), list[Message]()
         why = dict.fromkeys(chosen.values(), "an error, or nothing in time")
         for node, (waited, reply) in replies.items():
-            one, own = chosen[node], _metrics(reply, self.weighted_by_key)
-            if own is None:  # an error, which `base` reports, or no reply that it takes, which it refuses
+            one, answer = chosen[node], _metrics(reply, self.weighted_by_key)
+            if answer is None:  # an error, which `base` reports, or no reply that it takes, which it refuses
                 passed_on.append(reply)
                 continue
-            if picker.facts.needs_losses and self.loss_key not in own:
+            if picker.facts.needs_losses and self.loss_key not in answer:
                 raise PauseflError(
                     f"selector '{picker.name}' looks at losses, and a reply of node {one} has no metric"
                     f" '{self.loss_key}' (loss_key)"
                 )
             try:
-                seconds = _number(own, self.latency_key, waited)
-                size = _number(own, self.weighted_by_key, most=2**50)
+                seconds = _number(answer, self.latency_key, waited)
+                size = _number(answer, self.weighted_by_key, most=2**50)
                 if picker.facts.needs_losses:
-                    losses[one] = _number(own, self.loss_key, least=-1e30)
+                    losses[one] = _number(answer, self.loss_key, least=-1e30)
                 if picker.facts.needs_updates:
                     updates[one] = _update(reply, arrays)
             except ValueError as error:
                 why[one] = str(error)
             else:
-                latency[one], sizes[one], metrics[one], kept[one] = seconds, max(int(size), 1), own, reply
+                latency[one], sizes[one], metrics[one], kept[one] = seconds, max(int(size), 1), answer, reply
         counted = picker.in_time(latency)
         closed = picker.over_selection is not None and len(counted) >= picker.n_selected
         for one, reason in why.items():
@@ -312,7 +311,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
 
     def _save(self) -> None:
         if self.save_to is not None:
-            write_text(self.save_to, json.dumps(self.picker.state(plain=True)))
+            save(self.picker, self.save_to)
 
 
 class _Around:
@@ -401,19 +400,6 @@ class _Watched(_Around):
                 yield [(waiting.pop(one.metadata.reply_to_message_id, None), waited, one) for one in replies]
             if waiting:
                 time.sleep(max(min(limit - waited, 3.0, 0.05 + waited / 50), 0.0))
-
-
-def _restore(picker: Picker, file: Path) -> None:
-    """Have a picker go on from the file that a strategy wrote."""
-    try:
-        state = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise PauseflError(f"save_to: {file} cannot be read: {error}") from None
-    try:
-        picker.restore(state)
-    except PauseflError as error:
-        raise PauseflError(f"save_to: {file}: {error}") from None
-    log(INFO, "The picker goes on from %s, in round %s.", file, picker.history.round)
 
 
 def _name(reply: Message, key: str) -> str | None:

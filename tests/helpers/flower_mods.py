@@ -25,7 +25,7 @@ RESOURCES = {"client_resources": {"num_cpus": 1}, "init_args": {"num_cpus": 2, "
 
 def rounds(mod: Any, wrap: Any) -> dict[str, Any]:
     """Who answered in two rounds, and the largest value of the model after them."""
-    client, server, found = ClientApp(mods=[mod]), ServerApp(), dict[str, Any]()
+    client, server, measured = ClientApp(mods=[mod]), ServerApp(), dict[str, Any]()
 
     @client.train()
     def train(message: Message, context: Context) -> Message:
@@ -41,11 +41,11 @@ def rounds(mod: Any, wrap: Any) -> dict[str, Any]:
         around = wrap(own)
         zeros = ArrayRecord({"w": Array(np.zeros(4))})
         result = around.start(own.watch(grid), zeros, 2)
-        found["answered"] = [sum(one is not None for one in told.values()) for told in own.latencies]
-        found["largest"] = float(np.abs(result.arrays["w"].numpy()).max())
+        measured["answered"] = [sum(one is not None for one in told.values()) for told in own.latencies]
+        measured["largest"] = float(np.abs(result.arrays["w"].numpy()).max())
 
     run_simulation(server, client, 3, backend_config=RESOURCES)
-    return found
+    return measured
 
 
 if __name__ == "__main__":

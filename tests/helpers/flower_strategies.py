@@ -126,7 +126,7 @@ def failed(strategy: Any) -> list[list[int]]:
 
 def bases() -> dict[str, Any]:
     """Derived strategies do what they did but for who is asked."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     arguments = {"FedProx": {"proximal_mu": 0.5}, "FedAvgM": {"server_momentum": 0.9}}
     arguments["QFedAvg"] = {"client_learning_rate": 0.1, "q": 0.1}
     names = ("FedAvg", "FedProx", "FedAdam", "FedAdagrad", "FedYogi", "FedAvgM", "QFedAvg", "FedMedian")
@@ -136,25 +136,25 @@ def bases() -> dict[str, Any]:
         own = {"num_malicious_nodes": 0} if name in ("Krum", "MultiKrum", "Bulyan") else {}
         strategy = made("pause", name, pausefl.GeometricSchedule(1.0, 0.1), **own, **arguments.get(name, {}))
         asked, configs, arrays = train(strategy, 4)
-        found[name] = {"asked": asked, "configs": configs, "model": float(arrays["w"].numpy()[0])}
-        found[name]["class"] = [type(strategy).__name__, isinstance(strategy, getattr(strategies, name))]
-    return found
+        results[name] = {"asked": asked, "configs": configs, "model": float(arrays["w"].numpy()[0])}
+        results[name]["class"] = [type(strategy).__name__, isinstance(strategy, getattr(strategies, name))]
+    return results
 
 
 def selectors() -> dict[str, Any]:
     """Nodes of which no reply has told the number of examples count as having the mean of the others."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for selector in ("clustered_size", "random_by_size", "clustered_similarity"):
         asked, _, _ = train(made(selector), 60)
-        found[selector] = len(Counter(node for nodes in asked for node in nodes))
+        results[selector] = len(Counter(node for nodes in asked for node in nodes))
     tifl, tiers = made("tifl"), set()
     for _ in range(40):
         train(tifl, 1)
         tiers.add(tuple(tifl.picker.selector.tier.tolist()))
-    found["tiers"] = len(tiers - {()})
+    results["tiers"] = len(tiers - {()})
     spent = made("pause", schedule=pausefl.UniformSchedule(1.0, 1))
-    found["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
-    return found
+    results["spent"] = [len(nodes) for nodes in train(spent, 8)[0]]
+    return results
 
 
 def failures() -> dict[str, Any]:
@@ -162,19 +162,19 @@ def failures() -> dict[str, Any]:
     WARNED.clear()
     strategy = made("fedavg")
     train(strategy, 2, bad(4))
-    found: dict[str, Any] = {"failed": failed(strategy), "warned": [*WARNED]}
+    results: dict[str, Any] = {"failed": failed(strategy), "warned": [*WARNED]}
     nodes = Nodes(online=range(1, 5))
     nodes.gone = {3}
     unsent = made("fedavg", schedule=pausefl.UniformSchedule(1.0, 5))
     asked, _, _ = train(unsent, 2, nodes)
-    found["unsent"] = [asked, unsent.picker.ledger.participations.tolist(), failed(unsent)]
+    results["unsent"] = [asked, unsent.picker.ledger.participations.tolist(), failed(unsent)]
     silent = made("fedavg", timeout=0.2)
     train(silent, 1, lambda message: None)
-    found["silent"] = [
+    results["silent"] = [
         silent.picker.history.mean_latency.tolist() == [0.2] * 20,
         failed(silent) == [[*NODES]],
     ]
-    return found
+    return results
 
 
 def sizes() -> dict[str, Any]:
@@ -189,24 +189,24 @@ def sizes() -> dict[str, Any]:
             and one.picker.history.data_size.tolist()
             for one in (first, again)
         ]
-        found = {"guesses": [len(first.picker.size_guessed), small[0] == small[1]]}
+        results = {"guesses": [len(first.picker.size_guessed), small[0] == small[1]]}
         charged = made("pause", schedule=pausefl.UniformSchedule(1.0, 4), save_to=Path(folder) / "own.json")
         nodes = Nodes()
         nodes.push_messages = lambda messages: sys.exit("the server was killed")  # type: ignore[method-assign]
         with suppress(SystemExit):
             train(charged, 1, nodes)
         after = made("pause", schedule=pausefl.UniformSchedule(1.0, 4), save_to=Path(folder) / "own.json")
-        found["charged"] = sorted(after.picker.ledger.participations.tolist())
+        results["charged"] = sorted(after.picker.ledger.participations.tolist())
         (Path(folder) / "own.json").write_text("{", "utf-8")
         try:
             made("pause", save_to=Path(folder) / "own.json")
         except pausefl.PauseflError as error:
-            found["broken"] = str(error)
+            results["broken"] = str(error)
         try:
             made("random", save_to=file, timeout=3.0)
         except pausefl.PauseflError as error:
-            found["other"] = str(error)
-    return found
+            results["other"] = str(error)
+    return results
 
 
 def over() -> dict[str, Any]:
@@ -232,14 +232,14 @@ def over() -> dict[str, Any]:
 
 def accountants() -> dict[str, Any]:
     """Wrappers for differential privacy, with and without an accountant; a dropped round."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     schedule = pausefl.GeometricSchedule(40.0, 0.04)
     bounded = (1.0, 1.0, 3)  # noise multiplier, clipping norm, clients in a round
     for side in ("ServerSide", "ClientSide"):
         wrapper = getattr(strategies, f"DifferentialPrivacy{side}FixedClipping")
         around = wrapper(made("pause", schedule=schedule), *bounded)
         asked, configs, _ = train(around, 5)
-        found[f"{side} fixed"] = [[len(nodes) for nodes in asked], all("epsilon" in one for one in configs)]
+        results[f"{side} fixed"] = [[len(nodes) for nodes in asked], all("epsilon" in one for one in configs)]
         if (wrapper := getattr(strategies, f"DifferentialPrivacy{side}AdaptiveClipping", None)) is None:
             continue  # in Flower 1.21
         around = wrapper(made("pause", schedule=schedule), 0.5, 3, clipped_count_stddev=1.5)
@@ -248,14 +248,14 @@ def accountants() -> dict[str, Any]:
             5,
             partial(answer, norm_bit=1) if side == "ClientSide" else answer,
         )
-        found[f"{side} adaptive"] = [len(nodes) for nodes in asked]
+        results[f"{side} adaptive"] = [len(nodes) for nodes in asked]
     dropped = made("fedavg")
     train(strategies.DifferentialPrivacyServerSideFixedClipping(dropped, 1.0, 1.0, 20), 2, bad(4))
-    found["dropped"] = failed(dropped)
+    results["dropped"] = failed(dropped)
     try:
         from flwr.serverapp import NeighboringRelation, PrivacyConfig, RdpAccountant, SamplingMethod
     except ImportError:  # of earlier versions of Flower
-        return found
+        return results
     for base in ("FedAvg", "FedProx", "FedAdam"):
         config = PrivacyConfig(
             target_delta=1e-5,
@@ -270,10 +270,10 @@ def accountants() -> dict[str, Any]:
             )
             train(around, 5)
         except ValueError as error:
-            found[f"accountant {base}"] = str(error)
+            results[f"accountant {base}"] = str(error)
         else:
-            found[f"accountant {base}"] = around.privacy_spent().num_releases
-    return found
+            results[f"accountant {base}"] = around.privacy_spent().num_releases
+    return results
 
 
 def names() -> dict[str, Any]:
@@ -286,7 +286,7 @@ def names() -> dict[str, Any]:
             return Message(RecordDict({"who": ConfigRecord({"name": called[node]})}), reply_to=message)
         return answer(message) if node != 1 or len(nodes.online) == 3 else None
 
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for key in ("name", None):
         nodes = Nodes(reply, online=[1, 2, 3])
         WARNED.clear()
@@ -297,19 +297,19 @@ def names() -> dict[str, Any]:
         nodes.online = [2, 3, 4, 5]
         last, _, _ = train(strategy, 2, nodes)
         picker = strategy.picker
-        found[f"by {key}"] = {
+        results[f"by {key}"] = {
             "asked": [sorted(nodes) for nodes in (*asked, *last)],
             "participations": dict(
                 zip(map(str, picker.ids), picker.ledger.participations.tolist(), strict=True)
             ),
             "warned": [*WARNED],
         }
-    return found
+    return results
 
 
 def refused() -> dict[str, Any]:
     """Bases that a picker cannot choose for; a wrapper that is started with a grid of its own."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     picker = node_picker("random", 3, 5.0, schedule=pausefl.UniformSchedule(1.0, 4))
     start = {"initial_arrays": ArrayRecord({"w": Array(np.zeros(3))}), "num_rounds": 1}
     plain = PickerStrategy(strategies.FedAvg, picker)
@@ -329,9 +329,9 @@ def refused() -> dict[str, Any]:
         try:
             make()
         except pausefl.PauseflError as error:
-            found[name] = str(error)
-    found["charged"] = int(picker.ledger.participations.sum())
-    return found
+            results[name] = str(error)
+    results["charged"] = int(picker.ledger.participations.sum())
+    return results
 
 
 PARTS = (bases, selectors, failures, sizes, over, accountants, names, refused)

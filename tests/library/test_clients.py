@@ -26,21 +26,21 @@ def picker(selector: Any = "random", **more: Any) -> Picker:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda made: made.select(None), "online = None must be the ids of clients, as a list"),
-        (lambda made: made.select(5), "online = 5 must be the ids"),
-        (lambda made: made.select("ab"), "online = 'ab' is one text"),
-        (lambda made: made.select([["a"]]), r"online has \['a'\], which is no id"),
-        (lambda made: made.select([np.zeros(1)]), "online has .*, which is no id"),
-        (lambda made: made.select(["a", "d"]), "client 'd' is not known"),
+        (lambda asking: asking.select(None), "online = None must be the ids of clients, as a list"),
+        (lambda asking: asking.select(5), "online = 5 must be the ids"),
+        (lambda asking: asking.select("ab"), "online = 'ab' is one text"),
+        (lambda asking: asking.select([["a"]]), r"online has \['a'\], which is no id"),
+        (lambda asking: asking.select([np.zeros(1)]), "online has .*, which is no id"),
+        (lambda asking: asking.select(["a", "d"]), "client 'd' is not known"),
     ],
 )
 def test_who_is_online_is_looked_at(act: Callable[[Picker], object], words: str) -> None:
-    made = picker()
-    before = pickle.dumps(made.state())
+    asking = picker()
+    before = pickle.dumps(asking.state())
     with pytest.raises(PauseflError, match=words):
-        act(made)
-    assert pickle.dumps(made.state()) == before
-    assert len(made.select({"a": 0, "b": 0})) == 2  # of a mapping its keys, as of any collection
+        act(asking)
+    assert pickle.dumps(asking.state()) == before
+    assert len(asking.select({"a": 0, "b": 0})) == 2  # of a mapping its keys, as of any collection
 
 
 NO_TIMES = [

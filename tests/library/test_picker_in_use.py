@@ -300,16 +300,16 @@ def test_what_json_has_not_is_said() -> None:
 def test_a_restored_picker_says_what_differs_and_may_have_another_timeout() -> None:
     first = pick("tifl", schedule=GeometricSchedule(40.0, 0.1))
     play(first, 9)
-    other = pick("tifl", schedule=GeometricSchedule(40.0, 0.1), timeout=4.0, n_selected=2)
+    changed = pick("tifl", schedule=GeometricSchedule(40.0, 0.1), timeout=4.0, n_selected=2)
     words = r"picker with n_selected = 3 \(here 2\)|timeout = 2\.0 \(here 4\.0\)"
     with pytest.raises(PauseflError, match=words) as caught:
-        other.restore(first.state())
+        changed.restore(first.state())
     assert "restore(state, changed=['timeout', 'n_selected'])" in str(caught.value)
-    other.restore(first.state(), changed=["timeout", "n_selected"])
-    asked = other.select(CLIENTS)
+    changed.restore(first.state(), changed=["timeout", "n_selected"])
+    asked = changed.select(CLIENTS)
     assert len(asked) == 2
-    assert other.timeout == 4
-    np.testing.assert_array_equal(other.history.participations, first.history.participations)
+    assert changed.timeout == 4
+    np.testing.assert_array_equal(changed.history.participations, first.history.participations)
     ucb = pick("cs_ucb")
     play(ucb, 3)
     pick("cs_ucb", timeout=3.0).restore(ucb.state(plain=True), changed="timeout")
@@ -318,7 +318,7 @@ def test_a_restored_picker_says_what_differs_and_may_have_another_timeout() -> N
     ):
         pick("tifl").restore(first.state(), changed=["timeout"])
     with pytest.raises(ConfigError, match="changed: 'seed' cannot change"):
-        other.restore(first.state(), changed=["seed"])
+        changed.restore(first.state(), changed=["seed"])
 
 
 @pytest.mark.parametrize("name", ["pause", "cs_ucb", "bsfl"])

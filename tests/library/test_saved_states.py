@@ -67,17 +67,17 @@ def picker(selector: str, **more: Any) -> Picker:
 
 
 def played(selector: str, n_rounds: int = 9) -> Picker:
-    made = picker(selector, schedule=GeometricSchedule(40.0, 0.05))
+    player = picker(selector, schedule=GeometricSchedule(40.0, 0.05))
     rng = np.random.default_rng(0)
     for _ in range(n_rounds):
-        asked = made.select(made.ids)
+        asked = player.select(player.ids)
         told = {
             "latency": {one: rng.uniform(0.1, 1) for one in asked},
             "losses": dict.fromkeys(asked, 0.5),
             "updates": {one: rng.normal(size=4) for one in asked},
         }
-        made.observe(**told)
-    return made
+        player.observe(**told)
+    return player
 
 
 @pytest.mark.parametrize("selector", SELECTING)
@@ -445,9 +445,9 @@ def test_a_job_says_which_file_and_entry_is_damaged(
         if t == 3:
             raise InterruptedError
 
-    given = Job(demo, "random", 0, 6, device="cpu"), digits, share_out(demo), tmp_path
+    arguments = Job(demo, "random", 0, 6, device="cpu"), digits, share_out(demo), tmp_path
     with pytest.raises(InterruptedError):
-        run_job(*given, on_round=stops, saving=Saving(interval=0.0))
+        run_job(*arguments, on_round=stops, saving=Saving(interval=0.0))
     file = tmp_path / "state.npz"
     with np.load(file) as archive:
         state = {name: archive[name] for name in archive.files}
@@ -457,9 +457,9 @@ def test_a_job_says_which_file_and_entry_is_damaged(
         r"state\.npz is damaged \('mean_latency' of the saved state has nan, .*\)\. Use another folder, or"
     )
     with pytest.raises(ConfigError, match=words):
-        run_job(*given)
+        run_job(*arguments)
     assert not (tmp_path / "summary.json").exists()
-    run_job(*given, saving=Saving(restart=True))
+    run_job(*arguments, saving=Saving(restart=True))
     assert (tmp_path / "summary.json").exists()
 
 

@@ -91,21 +91,21 @@ def digits(python: Path, folder: Path, command: list[Any]) -> list[str]:
 
 @pytest.mark.slow
 def test_derived_strategies_do_what_they_did_but_for_who_is_asked(strategies: dict[str, Any]) -> None:
-    found = strategies["bases"]
-    usual = found["FedAvg"]
-    assert {"FedAdam", "FedAdagrad", "FedYogi"} <= found.keys()
+    by_base = strategies["bases"]
+    usual = by_base["FedAvg"]
+    assert {"FedAdam", "FedAdagrad", "FedYogi"} <= by_base.keys()
     if strategies["newest"]:
         others = {"FedProx", "FedAvgM", "FedMedian", "QFedAvg", "FedTrimmedAvg"}
-        assert others | {"Krum", "MultiKrum", "Bulyan"} <= found.keys()
-        assert found["FedMedian"]["model"] == sorted(usual["asked"][-1])[1]
-        assert all(config["proximal-mu"] == 0.5 for config in found["FedProx"]["configs"])
-    for base, one in found.items():
+        assert others | {"Krum", "MultiKrum", "Bulyan"} <= by_base.keys()
+        assert by_base["FedMedian"]["model"] == sorted(usual["asked"][-1])[1]
+        assert all(config["proximal-mu"] == 0.5 for config in by_base["FedProx"]["configs"])
+    for base, one in by_base.items():
         assert one["class"] == [f"Picker{base}", True]
         assert [sorted(nodes) for nodes in one["asked"]] == [sorted(nodes) for nodes in usual["asked"]]
         assert [config["epsilon"] for config in one["configs"]] == pytest.approx([1 - math.exp(-0.1)] * 3)
         assert all(config["server-round"] == 4 for config in one["configs"])
     assert usual["model"] == pytest.approx(sum(usual["asked"][-1]) / 3)
-    assert 0 < found["FedAdam"]["model"] != usual["model"]
+    assert 0 < by_base["FedAdam"]["model"] != usual["model"]
 
 
 @pytest.mark.slow
@@ -121,17 +121,17 @@ def test_selectors_learn_sizes_losses_and_updates_and_end_with_the_budgets(
 
 @pytest.mark.slow
 def test_who_failed_is_named_and_who_got_nothing_is_not_charged(strategies: dict[str, Any]) -> None:
-    found = strategies["failures"]
-    assert found["failed"] == [[4, 5], [4, 5]]
+    results = strategies["failures"]
+    assert results["failed"] == [[4, 5], [4, 5]]
     why = {4: "its metric 'latency' is nan", 5: "an error, or nothing in time"}
-    assert sorted(found["warned"]) == sorted(
+    assert sorted(results["warned"]) == sorted(
         2 * [f"Node {node} counts as failed: {words}" for node, words in why.items()]
     )
-    asked, participations, failed = found["unsent"]
+    asked, participations, failed = results["unsent"]
     assert [sorted(nodes) for nodes in asked] == [[1, 2, 3, 4], [1, 2, 3, 4]]
     assert participations == [2, 2, 0, 2]
     assert failed == [[], []]
-    assert found["silent"] == [True, True]
+    assert results["silent"] == [True, True]
 
 
 @pytest.mark.slow

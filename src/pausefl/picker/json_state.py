@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.picker.state import State
+from pausefl.picker.state import LISTS, OF_CLIENTS, State
 from pausefl.schema.base import shortened
 
-#: What a plain state has besides; the kinds of arrays, and what their values must be.
-_LISTS, _CLIENTS = ("asked", "guessed", "left"), ("data_size", "quality", "cluster")
+#: The kinds of arrays, and what their values must be.
 _KINDS = {"b": "true or false", "i": "a whole number", "u": "a whole number", "f": "a number", "U": "a text"}
 #: Numbers that JSON does not have, as texts.
 _NOT_FINITE = ("nan", "inf", "-inf")
@@ -32,7 +31,7 @@ def to_json(state: State) -> State:
         "made": state["made"],
         "ids": [_to_json_id(one) for one in clients["data_size"]],
         "clients": {name: [*values.values()] for name, values in clients.items()},
-        **{name: [_to_json_id(one) for one in state[name]] for name in ("asked", "guessed", "left")},
+        **{name: [_to_json_id(one) for one in state[name]] for name in LISTS},
         "late": [[_to_json_id(one), least] for one, least in state["late"].items()],
         "latency_floor": state["latency_floor"],
         "arrays": {path: _array(value) for path, value in state.items() if isinstance(value, np.ndarray)},
@@ -41,12 +40,12 @@ def to_json(state: State) -> State:
 
 def from_json(saved: Mapping[str, Any]) -> State:
     """The state that `to_json` wrote; `PauseflError` names the entry that cannot be."""
-    for name in ("made", "ids", "clients", *_LISTS, "late", "latency_floor", "arrays"):
+    for name in ("made", "ids", "clients", *LISTS, "late", "latency_floor", "arrays"):
         if name not in saved:
             raise PauseflError(f"the saved state lacks '{name}'")
     for name, kind, what in (
         *((name, dict, "a mapping") for name in ("made", "clients", "arrays")),
-        *((name, list, "a list") for name in ("ids", *_LISTS, "late")),
+        *((name, list, "a list") for name in ("ids", *LISTS, "late")),
     ):
         if not isinstance(saved[name], kind):
             raise PauseflError(f"'{name}' of the saved state must be {what}, and is {shortened(saved[name])}")
@@ -54,7 +53,7 @@ def from_json(saved: Mapping[str, Any]) -> State:
     if len({*ids}) < len(ids):
         twice = next(one for i, one in enumerate(ids) if one in ids[:i])
         raise PauseflError(f"'ids' of the saved state has client {shortened(twice)} twice")
-    for name in _CLIENTS:
+    for name in OF_CLIENTS:
         own = saved["clients"].get(name)
         if not isinstance(own, list) or len(own) != len(ids):
             raise PauseflError(
@@ -68,8 +67,8 @@ def from_json(saved: Mapping[str, Any]) -> State:
             )
     return {
         "made": saved["made"],
-        "clients": {name: dict(zip(ids, saved["clients"][name], strict=True)) for name in _CLIENTS},
-        **{name: [_from_json_id(name, one) for one in saved[name]] for name in _LISTS},
+        "clients": {name: dict(zip(ids, saved["clients"][name], strict=True)) for name in OF_CLIENTS},
+        **{name: [_from_json_id(name, one) for one in saved[name]] for name in LISTS},
         "late": {_from_json_id("late", one): least for one, least in saved["late"]},
         "latency_floor": saved["latency_floor"],
         **{path: _values(path, one) for path, one in saved["arrays"].items()},

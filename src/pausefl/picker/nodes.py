@@ -1,11 +1,15 @@
-"""Clients of frameworks that say how many examples they have only when they answer."""
+"""What strategies of frameworks share: clients whose sizes come with their answers, and a saved state."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 
+from pausefl.errors import PauseflError
+from pausefl.files import write_text
 from pausefl.picker.picker import Picker
 
 
@@ -25,6 +29,23 @@ def learn_sizes(picker: Picker, sizes: Mapping[Hashable, int]) -> None:
     picker.resize(sizes)
     picker.size_guessed.difference_update(sizes)
     picker.resize(dict.fromkeys(picker.size_guessed, _mean_size(picker)))
+
+
+def save(picker: Picker, file: Path) -> None:
+    """Write a picker's state as JSON."""
+    write_text(file, json.dumps(picker.state(plain=True)))
+
+
+def go_on(picker: Picker, file: Path) -> None:
+    """Have a picker go on from what `save` wrote; `PauseflError` names the file if it cannot."""
+    try:
+        state = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise PauseflError(f"save_to: {file} cannot be read: {error}") from None
+    try:
+        picker.restore(state)
+    except PauseflError as error:
+        raise PauseflError(f"save_to: {file}: {error}") from None
 
 
 def _mean_size(picker: Picker) -> int:

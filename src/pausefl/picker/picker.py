@@ -27,7 +27,7 @@ from pausefl.picker.given import (
     whole,
 )
 from pausefl.picker.json_state import from_json, to_json
-from pausefl.picker.state import State, check_counts, check_state, comparable, is_same
+from pausefl.picker.state import OF_CLIENTS, State, check_counts, check_state, comparable, is_same
 from pausefl.plugins import OwnPartError, arguments
 from pausefl.privacy.accountants import Accountant, PureAccountant
 from pausefl.privacy.ledger import Ledger
@@ -43,8 +43,6 @@ from pausefl.streams import Streams
 #: The reward that is left out: alpha, beta and gamma of the authors' released tests.
 REWARD = AverageReward(alpha=100.0, beta=2.0, gamma=5.0)
 
-#: What is known of a client from the start, as arguments and in the history.
-_OF_CLIENTS = ("data_size", "quality", "cluster")
 #: Arguments that may differ from those of the picker that a state was saved of, if `Picker.restore` is told.
 _CHANGEABLE = ("timeout", "n_selected", "over_selection")
 #: Least share of the timeout that a floor may be which is learned from answers.
@@ -213,10 +211,8 @@ class Picker:
         online, losses = listed("online", online, self.ids), mapping("losses", losses)
         if self.epsilon:
             self.observe({})
+        online = [one for one in online if one not in self._left]
         users = self._users(online)
-        if self._left:
-            online = [one for one in online if one not in self._left]
-            users = self._users(online)
         if self.facts.asks_losses:
             self.history.losses = np.zeros(len(self.ids))
             self.history.losses[users] = self._told("losses", losses, online, np.float64, 0)
@@ -415,7 +411,7 @@ class Picker:
             new = [one for one in data_size if one not in self._left]
             self.join(*({one: of[one][i] for one in new} for i in range(3)))
             for one in back:
-                for name, value in zip(_OF_CLIENTS, of[one], strict=True):
+                for name, value in zip(OF_CLIENTS, of[one], strict=True):
                     getattr(self.history, name)[self.index[one]] = value
             self._left.difference_update(back)
             return
@@ -463,7 +459,7 @@ class Picker:
         PauseflError
             If it is to be plain, and an id is no text, number or tuple of these.
         """
-        clients = {name: getattr(self.history, name).tolist() for name in _OF_CLIENTS}
+        clients = {name: getattr(self.history, name).tolist() for name in OF_CLIENTS}
         state = {
             "made": self._made(),
             "clients": {name: dict(zip(self.ids, own, strict=True)) for name, own in clients.items()},
@@ -511,9 +507,7 @@ class Picker:
             self._check_seconds(state)
             restored = copy.deepcopy(self)
             restored._go_on(state)
-        except (
-            *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
-        ) as error:
+        except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
             raise PauseflError(f"this is no state of such a picker: {error!r}") from None
         vars(self).update(vars(restored))
 
@@ -532,8 +526,8 @@ class Picker:
         """Raise `PauseflError` if a saved picker was made with other arguments than those that may change."""
         # States from before a constant or the accountant could be chosen have the one that there was.
         made = {**CONSTANTS.get(self.name, {}), "accountant": comparable(PureAccountant())}
-        made, own = made | {"over_selection": None, **saved}, self._made()
-        differ = [name for name in own if name in made and not is_same(made[name], own[name])]
+        before, now = made | {"over_selection": None, **saved}, self._made()
+        differ = [name for name in now if name in before and not is_same(before[name], now[name])]
         if "timeout" in differ and "round_latency_max" in differ:  # the same number
             differ.remove("round_latency_max")
         if not (wrong := [name for name in differ if name not in changed]):
@@ -542,7 +536,7 @@ class Picker:
         def shown(value: Any) -> str:
             return value if isinstance(value, str) and value.isidentifier() else shortened(value)
 
-        told = ", ".join(f"{name} = {shown(made[name])} (here {shown(own[name])})" for name in wrong)
+        told = ", ".join(f"{name} = {shown(before[name])} (here {shown(now[name])})" for name in wrong)
         hint = ""
         if set(wrong) <= set(_CHANGEABLE):
             keys = ", ".join(f"'{name}'" for name in differ)
@@ -571,8 +565,8 @@ class Picker:
         later = [one for one in clients["data_size"] if one not in self.index]
         if [*self.ids, *later] != list(clients["data_size"]):
             raise PauseflError("the saved state is of other clients, or has them in another order")
-        self.join(*({one: clients[name][one] for one in later} for name in _OF_CLIENTS))
-        for name in _OF_CLIENTS:
+        self.join(*({one: clients[name][one] for one in later} for name in OF_CLIENTS))
+        for name in OF_CLIENTS:
             getattr(self.history, name)[:] = list(clients[name].values())
         parts: dict[str, State] = {"history": {}, "selector": {}}
         for path, value in state.items():
@@ -681,17 +675,17 @@ class Picker:
             asked = "numbers" if n_axes else "a number"
             raise PauseflError(f"{what} of client {wrong[0]!r} = {by_id[wrong[0]]!r:.80} must be {asked}")
         try:
-            told = np.array([by_id[one] for one in ids], kind)
+            values = np.array([by_id[one] for one in ids], kind)
         except (RuntimeError, TypeError, ValueError) as error:  # of PyTorch, too
             raise PauseflError(f"{what} of {', '.join(map(repr, ids))}: {error}") from None
-        if ids and told.ndim != 1 + n_axes:
+        if ids and values.ndim != 1 + n_axes:
             asked = "an array (d,)" if n_axes else "a number"
             raise PauseflError(
-                f"{what} of client {ids[0]!r} must be {asked}, and not of shape {told.shape[1:]}"
+                f"{what} of client {ids[0]!r} must be {asked}, and not of shape {values.shape[1:]}"
             )
-        for one, own in zip(ids, told, strict=True):
+        for one, own in zip(ids, values, strict=True):
             if not np.isfinite(own).all():
                 raise PauseflError(
                     f"{what} of client {one!r} = {own} must be finite; if it diverged, it failed"
                 )
-        return told
+        return values

@@ -16,6 +16,11 @@ from pausefl.schema.base import shortened
 #: Arrays by name, and the ids of clients.
 State = dict[str, Any]
 
+#: What is known of a client from the start: in a state, as arguments of the picker, and in the history.
+OF_CLIENTS = ("data_size", "quality", "cluster")
+#: Lists of clients that a state has.
+LISTS = ("asked", "guessed", "left")
+
 
 def check_state(state: object) -> None:
     """Raise `PauseflError`, naming the entry, unless it can be what a picker goes on from.
@@ -29,11 +34,12 @@ def check_state(state: object) -> None:
     if lacking := [name for name in ("clients", "asked") if name not in state]:
         raise PauseflError(f"the saved state lacks '{lacking[0]}'")
     clients = state["clients"]
-    kinds = ("data_size", "quality", "cluster")
-    if not isinstance(clients, Mapping) or not all(isinstance(clients.get(name), Mapping) for name in kinds):
+    if not isinstance(clients, Mapping) or not all(
+        isinstance(clients.get(name), Mapping) for name in OF_CLIENTS
+    ):
         raise PauseflError("'clients' of the saved state must have data_size, quality and cluster by client")
     ids = [*clients["data_size"]]
-    for name in kinds:
+    for name in OF_CLIENTS:
         if [*clients[name]] != ids:
             raise PauseflError(f"'clients' of the saved state: {name} is of other clients than data_size")
         for one, value in clients[name].items():
@@ -54,7 +60,7 @@ def check_state(state: object) -> None:
         raise PauseflError(
             f"'late' of the saved state has client {shortened(unknown[0])}, who is none of its clients"
         )
-    for name in ("asked", "guessed", "left"):
+    for name in LISTS:
         if not isinstance(some := state.get(name, ()), list | tuple):
             raise PauseflError(f"'{name}' of the saved state must be a list of clients")
         for i, one in enumerate(some):
