@@ -73,16 +73,17 @@ def problems(
         raise PauseflError(f"there are no runs in {published}")
     for folder in folders:
         try:
-            there, scenario = Collected(folder), load_scenario(folder.name, scenarios)
-            sizes = _Sizes(scenario, raw)
+            runs, scenario = Collected(folder), load_scenario(folder.name, scenarios)
+            partition_of = _partitions(scenario, runs, raw)
             unknown = "; their selections and rewards are not replayed: sizes of shares need the data"
-            tell(f"{scenario.name}: {len(there.summaries)} runs{unknown * sizes.unknown}")
+            tell(f"{scenario.name}: {len(runs.summaries)} runs{unknown * (partition_of is None)}")
         except PauseflError as error:
             yield str(error)
             continue
-        for key in there.summaries:
+        for key in runs.summaries:
             try:
-                problem = _replayed(there, key, scenario, sizes, tell)
+                partition = partition_of(key[1]) if partition_of else None
+                problem = _replayed(runs, key, scenario, partition, tell)
             except (PauseflError, LookupError, TypeError, ValueError) as error:
                 problem = str(error)
             if problem:
@@ -93,49 +94,39 @@ def _named(scenario: str, key: Key) -> str:
     return f"{scenario}/{key[0]}/seed-{key[1]}"
 
 
-class _Sizes:
-    """Partitions of a scenario, as far as they can be known: who holds how much matters, not what."""
+def _partitions(scenario: Scenario, runs: Collected, raw: RawData) -> Callable[[int], Partition] | None:
+    """How the partition of a seed is made, with the sizes that users' shares have.
 
-    def __init__(self, scenario: Scenario, raw: RawData) -> None:
-        self.scenario = scenario
-        self.data: Dataset | None = None
-        try:
-            partition_without_data(scenario, 0)
-            self.computed = True
-        except ConfigError:
-            self.computed = False
-            if not missing_files(scenario.data, raw):
-                self.data = prepare(scenario.data, raw)
-        #: Whether the data alone say them, and are not there.
-        self.unknown = not self.computed and self.data is None
-
-    def partition(self, seed: int) -> Partition:
-        """The partition of a job; one example for each user where sizes are unknown."""
-        if self.computed:
-            return partition_without_data(self.scenario, seed)
-        n_users = self.scenario.network.n_users
-        if self.data is None:
-            one_each = tuple(np.arange(n_users).reshape(-1, 1))
-            return Partition(one_each, np.ones(n_users), np.empty(0, np.int64))
-        settings = self.scenario.data, self.scenario.partition, n_users, Streams(seed)
-        return make_partition(self.data.train_y, *settings, self.data.train_users)
+    None if only the data say these, and what the runs were trained on is not in ``raw``.
+    """
+    try:
+        partition_without_data(scenario, 0)
+    except ConfigError:
+        if missing_files(scenario.data, raw):
+            return None
+        data, n_users = prepare(scenario.data, raw), scenario.network.n_users
+        if any(summary.get("dataset_origin") != data.origin for summary in runs.summaries.values()):
+            return None
+        return lambda seed: make_partition(
+            data.train_y, scenario.data, scenario.partition, n_users, Streams(seed), data.train_users
+        )
+    return lambda seed: partition_without_data(scenario, seed)
 
 
 def _replayed(
-    runs: Collected, key: Key, scenario: Scenario, sizes: _Sizes, tell: Callable[[str], None]
+    runs: Collected, key: Key, scenario: Scenario, partition: Partition | None, tell: Callable[[str], None]
 ) -> str:
-    """How a run differs from its replay.
+    """How a run differs from its replay; without a ``partition``, in what sizes of shares do not change.
 
     ``tell`` gets how an annealer selects otherwise on this processor.
     """
     run = runs.run(key)
     if differing(as_of_today(run.summary), scenario.job_settings(run.selector)):
         return "settings differ from the scenario's of today, so it was not replayed"
-    columns = [name for name in ALONE if name in run.rounds and not (sizes.unknown and name in BY_SIZE)]
-    partition = sizes.partition(key[1])
+    columns = [name for name in ALONE if name in run.rounds and not (partition is None and name in BY_SIZE)]
 
     def differ(otherwise: list[int] | None = None) -> str:
-        alone = replayed(scenario, partition, run, otherwise, sizes.unknown)
+        alone = replayed(scenario, partition, run, otherwise)
         return difference(alone.rounds[columns], run.rounds[columns], RTOL) or difference(
             alone.ledger, run.ledger, RTOL
         )
@@ -171,25 +162,26 @@ class _Followed(Repeated):
 
 def replayed(
     scenario: Scenario,
-    partition: Partition,
+    partition: Partition | None,
     run: Run,
     otherwise: list[int] | None = None,
-    follow: bool = False,
 ) -> Result:
     """What a run gives besides losses and accuracies.
 
     Its rounds say whether there is a pseudo-regret, and what whoever looks at updates or losses selects. With
     a list ``otherwise`` any selector follows them, and the list gets the rounds in which it would select
-    other users. With ``follow`` nothing is selected, as with a ``partition`` that has not the run's sizes.
+    other users. Without a ``partition``, so that sizes are not known, all follow them, and rewards are none.
     """
     selector, seed, rounds = run.summary["selector"], run.summary["seed"], run.rounds
     genie = bool(rounds["pseudo_regret"].notna().any())
-    simulation = selection_only(scenario, selector, seed, genie, partition)
+    n_users = scenario.network.n_users
+    one_each = Partition(tuple(np.arange(n_users)[:, None]), np.ones(n_users), np.empty(0, np.int64))
+    simulation = selection_only(scenario, selector, seed, genie, partition or one_each)
     simulation.horizon = scenario.training.horizon
     layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 1)
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
     selections = rounds["selection"].tolist()
-    if follow or SELECTORS[selector].looks_at():
+    if partition is None or SELECTORS[selector].looks_at():
         simulation.select = Repeated(selections)
     elif otherwise is not None:
         simulation.select = _Followed(simulation.select, selections, otherwise)
