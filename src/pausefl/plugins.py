@@ -231,17 +231,17 @@ def imported(place: str, base: type[P]) -> type[P]:
     where, _, name = place.partition(":")
     if where.partition(".")[0] == "pausefl":
         raise OwnPartError("is part of pausefl: use the name that it has there")
-    found = vars(module := _module(where)).get(name)
-    if found is None:
+    part = vars(module := _module(where)).get(name)
+    if part is None:
         own = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == where]
         raise OwnPartError(f"is not there: {_file(module)} has no '{name}'. {suggest(name, own)}")
     public = base.__name__ in importlib.import_module("pausefl").__all__
     what = f"class derived from {'pausefl' if public else base.__module__}.{base.__name__}"
-    if not (isinstance(found, type) and issubclass(found, base)) or found is base:
+    if not (isinstance(part, type) and issubclass(part, base)) or part is base:
         raise OwnPartError(f"in {_file(module)} is no {what}")
-    if lacking := sorted(getattr(found, "__abstractmethods__", ())):
+    if lacking := sorted(getattr(part, "__abstractmethods__", ())):
         raise OwnPartError(f"in {_file(module)} lacks {', '.join(lacking)}, which a {what} must have")
-    return found
+    return part
 
 
 @contextmanager

@@ -134,11 +134,11 @@ def test_the_engine_for_the_authors_program_trains_as_plain_pytorch(
     """Two rounds of FedAvg without privacy, on the mini-batches that a loader draws."""
     monkeypatch.chdir(ROOT)
     authors = script("authors_code")
-    engine, own = authors.Engine("mnist_small_authors", digits), np.arange(90).reshape(3, 30)
+    engine, shares = authors.Engine("mnist_small_authors", digits), np.arange(90).reshape(3, 30)
     torch.manual_seed(0)  # of the weights, whatever other tests have drawn
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16), nn.ReLU())
     model.append(nn.Linear(16, 10))
-    replicas = [copy.deepcopy(model) for _ in own]
+    replicas = [copy.deepcopy(model) for _ in shares]
     optimizers = [torch.optim.Adam(replica.parameters(), lr=0.01) for replica in replicas]
     x = authors.scaled(digits.train_x)
     numbered = authors.Examples(digits, True, True)
@@ -146,7 +146,7 @@ def test_the_engine_for_the_authors_program_trains_as_plain_pytorch(
         k: SimpleNamespace(
             user_idx=k, data_loader=DataLoader(Subset(numbered, mine.tolist()), batch_size=20, shuffle=True)
         )
-        for k, mine in enumerate(own)
+        for k, mine in enumerate(shares)
     }
     options = SimpleNamespace(local_iterations=100, privacy=False)
     for t in range(2):

@@ -58,15 +58,15 @@ class Paired(pd.DataFrame):
             from pausefl.analysis.figures.style import COLUMN_WIDTH, new_figure, theme
         except ModuleNotFoundError as error:
             raise PauseflError(to_install("a figure", error, "workflow")) from None
-        if (shown := self.dropna(subset="gap")).empty:
+        if (known := self.dropna(subset="gap")).empty:
             raise PauseflError("no pair has a gap to draw: selectors share no seed, or none is known")
-        pairs = [broken(_words(row), _WIDTH) for row in shown.to_dict("records")]
+        pairs = [broken(_words(row), _WIDTH) for row in known.to_dict("records")]
         drawn = self.gaps.assign(pair=[broken(pair, _WIDTH) for pair in self.gaps["pair"]])
-        ends = np.abs(shown[["low", "high"]].to_numpy(np.float64).T - shown["gap"].to_numpy(np.float64))
+        ends = np.abs(known[["low", "high"]].to_numpy(np.float64).T - known["gap"].to_numpy(np.float64))
         even = float(self.unit.eq("ratio").any())
         marks = {"one seed": "o", "at least": ">", "at most": "<"}
         with theme():
-            figure, axes = new_figure(1 + 0.3 * len(shown) + 0.16 * sum(pair.count("\n") for pair in pairs))
+            figure, axes = new_figure(1 + 0.3 * len(known) + 0.16 * sum(pair.count("\n") for pair in pairs))
             figure.set_figwidth(1.5 * COLUMN_WIDTH)
             axes.axvline(even, color="black", linewidth=0.8)
             sns.scatterplot(
@@ -80,11 +80,11 @@ class Paired(pd.DataFrame):
                 alpha=0.7,
                 ax=axes,
             )
-            axes.errorbar(shown["gap"], pairs, xerr=ends, fmt="none", color="C0", capsize=3)
+            axes.errorbar(known["gap"], pairs, xerr=ends, fmt="none", color="C0", capsize=3)
             for bound, mark in {"": "D", "at least": ">", "at most": "<"}.items():
-                of = shown["bound"] == bound
-                axes.plot(shown["gap"][of], np.array(pairs)[of], mark, color="C0")
-            axes.set(xlabel=self.measured, ylabel="", ylim=(len(shown) - 0.5, -0.5))
+                of = known["bound"] == bound
+                axes.plot(known["gap"][of], np.array(pairs)[of], mark, color="C0")
+            axes.set(xlabel=self.measured, ylabel="", ylim=(len(known) - 0.5, -0.5))
             if even and self.gaps["gap"].max() > _SPREAD * self.gaps["gap"].min():
                 axes.set_xscale("log")
                 axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -261,7 +261,7 @@ class Simulation:
             self.trainer.restore(parts["trainer"])
         loop, ledger = parts["loop"], parts["ledger"]
         self.elapsed = float(saved(loop, "elapsed", np.float64, (), 0))
-        check_rows(parts["rows"], n_users, self.history.participations, t, self.elapsed)
+        _check_rows(parts["rows"], n_users, self.history.participations, t, self.elapsed)
         self.rows = _rows(parts["rows"])
         self.ledger.restore(saved(ledger, "participations", np.int64, (n_users,), 0, t))
         if (self.ledger.participations != self.history.participations).any():
@@ -519,7 +519,7 @@ def _columns(rows: list[dict[str, object]]) -> State:
     }
 
 
-def check_rows(
+def _check_rows(
     columns: State, n_users: int, participations: NDArray[np.int64], n_rounds: int, elapsed: float
 ) -> None:
     """Raise `PauseflError`, naming the column, unless these can be the rows of so many rounds.

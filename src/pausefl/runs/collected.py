@@ -68,8 +68,8 @@ class Collected:
         summaries: dict[Key, dict[str, Any]] = {}
         for number, line in enumerate(path.read_bytes().splitlines(), 1):
             try:
-                found = json.loads(line)
-                key, scenario = (str(found["selector"]), int(found["seed"])), found["scenario"]["name"]
+                summary = json.loads(line)
+                key, scenario = (str(summary["selector"]), int(summary["seed"])), summary["scenario"]["name"]
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 raise PauseflError(f"{path}: line {number} is not that of a run{remedy(path)}") from None
             if scenario != self.folder.name:
@@ -78,7 +78,7 @@ class Collected:
                 )
             if key in summaries:
                 raise PauseflError(f"{path} has two lines of {named([key])}{remedy(path)}")
-            summaries[key] = found
+            summaries[key] = summary
         return summaries
 
     def run(self, key: Key) -> Run:

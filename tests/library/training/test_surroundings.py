@@ -20,7 +20,7 @@ backends: Any = torch.backends
 
 def settings() -> dict[str, Any]:
     """What a caller can set, and what it is."""
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "dtype": torch.get_default_dtype(),
         "device": torch.get_default_device(),
         "threads": torch.get_num_threads(),
@@ -36,7 +36,7 @@ def settings() -> dict[str, Any]:
         "mkldnn": backends.mkldnn.enabled,
     }
     for name in ("enabled", "benchmark", "deterministic", "allow_tf32"):
-        found[f"cudnn {name}"] = getattr(backends.cudnn, name)
+        values[f"cudnn {name}"] = getattr(backends.cudnn, name)
     for part in (
         backends,
         backends.cuda.matmul,
@@ -44,8 +44,8 @@ def settings() -> dict[str, Any]:
         backends.mkldnn.matmul,
         backends.mkldnn.conv,
     ):
-        found[f"precision {part!r:.60} {len(found)}"] = part.fp32_precision
-    return found
+        values[f"precision {part!r:.60} {len(values)}"] = part.fp32_precision
+    return values
 
 
 @contextmanager

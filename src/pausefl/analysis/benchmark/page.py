@@ -17,7 +17,7 @@ from pausefl.analysis.benchmark.figures import plot_front, plot_ranks
 from pausefl.analysis.benchmark.suite import Cell, Suite
 from pausefl.analysis.benchmark.training import Failed
 from pausefl.analysis.figures.style import save, theme
-from pausefl.analysis.formats import number
+from pausefl.analysis.formats import interval, number
 from pausefl.analysis.table_files import write_table
 from pausefl.files import write_text
 from pausefl.selectors import LABELS
@@ -168,20 +168,20 @@ def _cell(row: pd.Series, measured: Measure) -> str:
     """``**87.1** (+1.2, 0.3 to 2.1)``; how many seeds reached the target, if not all did."""
     value = measured.factor * row["mean"]
     late = measured.column.startswith("seconds") and math.isinf(value)
-    shown = "late" if late else number(value, f".{measured.digits}f")
+    text = "late" if late else number(value, f".{measured.digits}f")
     if row["n_reached"] < row["n_seeds"]:
-        shown += f", {row['n_reached']} of {row['n_seeds']} seeds"
+        text += f", {row['n_reached']} of {row['n_seeds']} seeds"
     if row["verdict"] == "better":
-        shown = f"**{shown}**"
+        text = f"**{text}**"
     if math.isnan(row["gap"]):
-        return shown
+        return text
     form, factor = (".2f", 1.0) if measured.ratio else ("+.1f", measured.factor)
     gap = number(factor * row["gap"], form)
     if row["bound"]:
-        return f"{shown} ({row['bound']} {gap})"
+        return f"{text} ({row['bound']} {gap})"
     if math.isnan(row["low"]):  # of one seed
-        return f"{shown} ({gap})"
-    return f"{shown} ({gap}, {number(factor * row['low'], form)} to {number(factor * row['high'], form)})"
+        return f"{text} ({gap})"
+    return f"{text} ({gap}, {interval(factor * row['low'], factor * row['high'], form)})"
 
 
 def _draw(rows: pd.DataFrame, suite: Suite, reference: str, folder: Path) -> dict[str, Path]:
@@ -224,7 +224,7 @@ def _html(
     ] + [f"{one.run.scenario}, seed {one.run.seed}: failed. {one.why}" for one in failed]
     listed = "".join(f"<li>{html.escape(one)}</li>" for one in problems)
     trouble = f'<h2>What is missing</h2><ul class="failed">{listed}</ul>' if problems else ""
-    shown = "".join(
+    drawings = "".join(
         f"<h2>{html.escape(words)}</h2><img alt='{html.escape(words)}'"
         f" src='data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}'>"
         f"<p>{_READING[path.stem.partition('_')[0]]}</p>"
@@ -239,5 +239,5 @@ def _html(
         f"<meta name='viewport' content='width=device-width'><style>{_STYLE}</style>"
         f"<h1>{html.escape(title)}</h1><p>{html.escape(suite.title)}. {LABELS[reference]} has {n_mine} runs,"
         f" paired by seed with {len(rows) - n_mine} runs of {rows['selector'].nunique() - 1} other selectors,"
-        f" over {n_seeds} seeds. Worlds:</p><ul>{worlds}</ul>{trouble}{opening}{shown}{tables}</html>\n"
+        f" over {n_seeds} seeds. Worlds:</p><ul>{worlds}</ul>{trouble}{opening}{drawings}{tables}</html>\n"
     )

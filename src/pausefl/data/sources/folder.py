@@ -113,18 +113,18 @@ def _class_folders(folder: Path) -> dict[str, Path]:
 
     Names are in Unicode's form NFC: what looks alike is one name, however a system wrote it.
     """
-    found = dict[str, Path]()
+    folders = dict[str, Path]()
     for path in folder.iterdir():
         if not path.is_dir() or _is_systems(path.name):
             continue
-        if (name := unicodedata.normalize("NFC", path.name)) in found:
+        if (name := unicodedata.normalize("NFC", path.name)) in folders:
             raise DataError(
-                f"{folder}: the folders {found[name].name!a} and {path.name!a} have the same name, written in"
-                " two ways: make them one"
+                f"{folder}: the folders {folders[name].name!a} and {path.name!a} have the same name, written"
+                " in two ways: make them one"
             )
-        found[name] = path
-    by_number = all(re.fullmatch("[0-9]+", name) for name in found)
-    return {name: found[name] for name in (sorted(found, key=int) if by_number else sorted(found))}
+        folders[name] = path
+    by_number = all(re.fullmatch("[0-9]+", name) for name in folders)
+    return dict(sorted(folders.items(), key=lambda one: (int(one[0]) if by_number else 0, one[0])))
 
 
 def _check_same_classes(folder: Path, train: list[str], test: list[str]) -> None:
@@ -159,32 +159,20 @@ def _endings() -> frozenset[str]:
     return frozenset(end for end, kind in Image.registered_extensions().items() if kind in Image.OPEN)
 
 
-#: Files and folders that systems and programs make beside a user's, in small letters.
-_SYSTEMS = frozenset(
-    {
-        *("__macosx", "network trash folder", "temporary items", "icon\r"),  # macOS
-        *("$recycle.bin", "recycler", "system volume information", "thumbs.db", "desktop.ini"),
-        *(
-            "@eadir",
-            "@tmp",
-            "#recycle",
-            "#snapshot",
-            "@sharebin",
-            "@recycle",
-            "@recently-snapshot",
-            "@__thumb",
-        ),
-        *("~snapshot", "recycled", "tmp.drivedownload", "tmp.driveupload", "msdownld.tmp", "$winreagent"),
-        *("_vti_cnf", "_vti_pvt", "cvs", "node_modules", "venv"),
-        *("lost+found", "__pycache__"),
-    }
+#: Names of files and folders that systems and programs make beside a user's, in small letters.
+_SYSTEMS = re.compile(
+    r"\..*|~\$.*|__macosx|network trash folder|temporary items|icon\r"  # hidden ones; macOS
+    r"|\$recycle\.bin|recycler|recycled|system volume information|thumbs\.db|desktop\.ini"  # Windows
+    r"|found\.\d{3}|msdownld\.tmp|\$winreagent|_vti_cnf|_vti_pvt"
+    r"|@eadir|@tmp|#recycle|#snapshot|@sharebin|@recycle|@recently-snapshot|@__thumb|~snapshot"  # NAS
+    r"|tmp\.drivedownload|tmp\.driveupload|cvs|node_modules|venv|lost\+found|__pycache__",
+    re.DOTALL,
 )
 
 
 def _is_systems(name: str) -> bool:
     """Whether a file or folder is a system's or a program's (docs/extending.md says which)."""
-    small = name.casefold()
-    return name.startswith((".", "~$")) or small in _SYSTEMS or bool(re.fullmatch(r"found\.\d{3}", small))
+    return bool(_SYSTEMS.fullmatch(name.casefold()))
 
 
 def _is_image(name: str) -> bool:

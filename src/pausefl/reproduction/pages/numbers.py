@@ -344,11 +344,6 @@ class Numbers(WorldNumbers):
         times = times.fillna(math.inf)
         return f"{(times[selector] < times[other]).sum()} of {len(times)}"
 
-    def benchmark_range(self, study: str, metric: str, *selectors: str, form: str = ".0f") -> str:
-        """Least and greatest mean over seeds of some selectors in a published benchmark: ``275 to 286``."""
-        means = self._benchmark(study, metric)[list(selectors)].sort_values()
-        return span(f"{mean:{form}}" for mean in means)
-
     def most_accurate_at(self, study: str, budget: float) -> str:
         """Ranked selectors of a benchmark that are most accurate when the largest budget spent is given.
 

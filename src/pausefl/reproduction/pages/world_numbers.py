@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from pausefl.analysis.formats import interval, number, with_interval
 from pausefl.analysis.intervals import Estimate, estimate
 from pausefl.analysis.outcomes import smoothed_at
 from pausefl.reproduction.pages.published import Published
-from pausefl.reproduction.studies.factorial import MEASURES, Factorial
+from pausefl.reproduction.studies.factorial import MEASURES, Factorial, Measured
 from pausefl.reproduction.studies.worlds import Worlds
 from pausefl.selectors import LABELS, in_legend_order
 
@@ -82,11 +82,9 @@ class WorldNumbers:
     def worlds_gap(self, study: str, world: str, labels: str, measure: str, selector: str, other: str) -> str:
         """A selector against another in a cell, a difference or a ratio: ``0.63 (0.61 to 0.65)``."""
         row, measured = self._compared(study, world, labels, measure, selector, other)
-        unit = 1.0 if measured.ratio else measured.factor
         if row["bound"]:
-            return f"{row['bound']} {number(unit * row['gap'], _form(measured.ratio))}"
-        gap, low, high = (unit * row[key] for key in ("gap", "low", "high"))
-        return with_interval(gap, low, high, _form(measured.ratio))
+            return f"{row['bound']} {number(_unit(measured) * row['gap'], _form(measured.ratio))}"
+        return _gap(row, measured)
 
     def worlds_less(
         self, study: str, world: str, labels: str, measure: str, selector: str, other: str
@@ -99,7 +97,7 @@ class WorldNumbers:
     def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
         """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
         compared, measured = self._all_compared(study, measure, selector, other, labels)
-        gaps = (1.0 if measured.ratio else measured.factor) * compared["gap"][compared["bound"] == ""]
+        gaps = _unit(measured) * compared["gap"][compared["bound"] == ""]
         return interval(gaps.min(), gaps.max(), _form(measured.ratio))
 
     def worlds_count(
@@ -191,9 +189,7 @@ class WorldNumbers:
         effects = self._factorial(study).effects(self.published.study(study, "runs.csv"))
         chosen = (effects["factor"] == factor) & (effects["level"] == level) & (effects["measure"] == measure)
         (row,) = effects[chosen].to_dict("records")
-        of = MEASURES[measure]
-        gap, low, high = ((1.0 if of.ratio else of.factor) * row[key] for key in ("gap", "low", "high"))
-        return with_interval(gap, low, high, _form(of.ratio))
+        return _gap(row, MEASURES[measure])
 
     def cells_paired(self, study: str, measure: str, levels: list[str], others: list[str]) -> str:
         """A combination of levels against another, under the same seed: ``1.59 (1.57 to 1.61)``."""
@@ -264,6 +260,17 @@ def _kept(text: str, kept: bool) -> str:
 def _form(ratio: bool) -> str:
     """How a gap is written: a ratio, or a difference with its sign."""
     return ".2f" if ratio else "+.1f"
+
+
+def _unit(measured: Measure | Measured) -> float:
+    """What a gap is multiplied by where it is written: a ratio stays."""
+    return 1.0 if measured.ratio else measured.factor
+
+
+def _gap(row: Mapping[Any, Any] | pd.Series, measured: Measure | Measured) -> str:
+    """A gap in a row of a table with its interval: ``0.63 (0.61 to 0.65)``."""
+    gap, low, high = (_unit(measured) * row[key] for key in ("gap", "low", "high"))
+    return with_interval(gap, low, high, _form(measured.ratio))
 
 
 def _paired(ours: pd.Series, theirs: pd.Series, ratio: bool, unit: float) -> Estimate:
