@@ -1,6 +1,6 @@
 """Eight clients of NVIDIA FLARE, half of them slow and one that always fails, in FLARE's simulator.
 
-    pip install 'CHECKOUT[flare]'
+    pip install '.[flare]'
     python examples/flare_digits.py pause FOLDER
 
 The selector may be another one; the folder gets FLARE's workspace and ``budgets.json``. Every client trains a

@@ -1,6 +1,6 @@
 """Ten Flower nodes, half of them slow and one that always fails: who is chosen, and how long rounds last.
 
-    pip install 'CHECKOUT[flower]' 'flwr[simulation]' matplotlib
+    pip install '.[flower]' 'flwr[simulation]' matplotlib
     python examples/flower_digits.py pause random
 
 Each name is a selector. Every node trains a linear classifier on its share of 1,797 digits. With Matplotlib,

@@ -84,6 +84,12 @@ def span(values: Iterable[str]) -> str:
     return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
 
 
+def change(*ratios: float) -> str:
+    """Ratios on one side of 1 with their direction: ``39 % less``, of several ``30 to 40 % less``."""
+    per_cent = sorted(abs(100 * (ratio - 1)) for ratio in (min(ratios), max(ratios)))
+    return f"{span(f'{one:.0f}' for one in per_cent)} % {'less' if max(ratios) < 1 else 'more'}"
+
+
 def in_words(n: int) -> str:
     """A small number in words."""
     return _WORDS[n] if n < len(_WORDS) else str(n)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from pausefl.analysis.formats import change
 from pausefl.reproduction.pages.numbers import Numbers
 from pausefl.reproduction.pages.published import Published
 
@@ -64,6 +65,8 @@ def test_ranges_and_counts_are_over_cells(numbers: Numbers) -> None:
     ratios = np.exp(np.log(by["sweep"] / by["pause"]).groupby(["world", "labels"]).mean())
     shown = f"{ratios.min():.2f} to {ratios.max():.2f}"
     assert numbers.worlds_range(STUDY, "spent", "sweep", "pause") == shown
+    least, most = 100 * (1 - ratios.max()), 100 * (1 - ratios.min())
+    assert numbers.worlds_less_range(STUDY, "spent", "sweep", "pause") == f"{least:.0f} to {most:.0f} % less"
     assert numbers.worlds_count(STUDY, "spent", "sweep", "pause", "better") == "12 of 12"
 
 
@@ -77,3 +80,17 @@ def test_text_at_a_time_is_that_of_its_rounds(numbers: Numbers) -> None:
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:3] == ["Sweep", str(n_seeds), f"{n_rounds:.0f}"]
     assert cells[4] == f"{spent:.1f}"
+
+
+def test_who_takes_part_most_often_is_counted_within_the_time(numbers: Numbers) -> None:
+    rounds = pd.read_parquet(RUNS.parents[2] / "world_two_groups_iid/rounds.parquet")
+    own = rounds[(rounds["selector"] == "cs_ucb") & (rounds["seed"] == 10) & (rounds["elapsed_s"] <= 150)]
+    assert numbers.most_often("world_two_groups_iid", 10, "cs_ucb") == str(
+        own["selection"].explode().value_counts().max()
+    )
+
+
+def test_ratios_are_written_as_changes() -> None:
+    assert change(0.61) == "39 % less"
+    assert change(1.28) == "28 % more"
+    assert change(0.7, 0.6, 0.65) == "30 to 40 % less"

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
-from pausefl.analysis.formats import in_points, in_words, number, span
+from pausefl.analysis.formats import change, in_points, in_words, number, span
 from pausefl.analysis.intervals import estimate
 from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name
 from pausefl.analysis.metrics import METRICS
@@ -100,6 +100,10 @@ class Numbers(WorldNumbers):
         ends = sorted(found, key=lambda one: one.gap)
         return span(shown(one.gap, one.unit) for one in ends)
 
+    def changes(self, claim: str, reading: str, topic: str, subject: str, where: str, outcome: str) -> str:
+        """Those of `gaps`, which are ratios, with their direction: ``30 to 40 % less``."""
+        return change(*(one.gap for one in self._found(claim, reading, topic, subject, where, outcome)))
+
     def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
         """Least and greatest gap in the authors' logs among comparisons as run."""
         found = self._found(claim, AS_RUN, topic, subject)
@@ -138,10 +142,17 @@ class Numbers(WorldNumbers):
 
     def ratio(self, scenario: str, metric: str, selector: str, other: str) -> str:
         """The ratio of `paired` alone: ``1.02``; `KeyError` if only a bound is known."""
+        return shown(self._ratio(scenario, metric, selector, other), RATIO)
+
+    def ratio_change(self, scenario: str, metric: str, selector: str, other: str) -> str:
+        """The same with its direction: ``40 % less``."""
+        return change(self._ratio(scenario, metric, selector, other))
+
+    def _ratio(self, scenario: str, metric: str, selector: str, other: str) -> float:
         row = self._pair(scenario, metric, selector, other)
         if row["bound"]:
             raise KeyError(f"{scenario}: {metric} of {selector} is a bound")
-        return shown(row["gap"], RATIO)
+        return float(row["gap"])
 
     def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
         runs = [run for run in self.published.runs(scenario) if run.selector in (selector, other)]
@@ -288,6 +299,11 @@ class Numbers(WorldNumbers):
         """A metric of a selector over another's in a published benchmark, means over seeds: ``0.63``."""
         means = self._benchmark(study, metric)
         return shown(float(means[selector] / means[other]), RATIO)
+
+    def benchmark_change(self, study: str, metric: str, selector: str, other: str) -> str:
+        """The same with its direction: ``37 % less``."""
+        means = self._benchmark(study, metric)
+        return change(float(means[selector] / means[other]))
 
     def benchmark_paired(self, study: str, measure: str, selector: str, other: str) -> str:
         """An accuracy of a selector less another's there, in points, paired over the seeds that have both.

@@ -15,13 +15,15 @@ from pausefl.analysis import markdown
 from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
 from pausefl.analysis.benchmark.page import to_markdown
 from pausefl.analysis.benchmark.suite import Suite
-from pausefl.analysis.formats import interval, number, with_interval
+from pausefl.analysis.formats import change, interval, number, with_interval
 from pausefl.analysis.intervals import Estimate, estimate
+from pausefl.analysis.measures import participations
 from pausefl.analysis.outcomes import smoothed_at
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.studies.factorial import MEASURES, Factorial, Measured
 from pausefl.reproduction.studies.worlds import Worlds
 from pausefl.selectors import LABELS, in_legend_order
+from pausefl.settings import load_scenario
 
 #: When the sweep wins in a world, decided before any run: budget and rounds over the other's, and the least
 #: end of the interval of accuracy less the other's, in points.
@@ -91,8 +93,11 @@ class WorldNumbers:
     ) -> str:
         """How much less or more than another a selector has of a measure: ``38 % less``, ``18 % more``."""
         row, _ = self._compared(study, world, labels, measure, selector, other)
-        share = 100 * (row["gap"] - 1)
-        return f"{abs(share):.0f} % {'less' if share < 0 else 'more'}"
+        return change(row["gap"])
+
+    def worlds_less_range(self, study: str, measure: str, selector: str, other: str) -> str:
+        """The same of all cells, from the least to the greatest change: ``18 to 38 % less``."""
+        return change(*self._all_compared(study, measure, selector, other)[0]["gap"])
 
     def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
         """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
@@ -136,6 +141,15 @@ class WorldNumbers:
     def worlds_mean(self, study: str, world: str, labels: str, column: str, selector: str) -> str:
         """Mean over seeds of a column of runs in a cell, with two digits: ``0.54``."""
         return f"{self._by_seed(study, world, labels, column, selector).mean():.2f}"
+
+    def most_often(self, scenario: str, seed: int, selector: str) -> str:
+        """How often the client that takes part most does so, in a published run within its time: ``12``."""
+        settings = load_scenario(scenario, self.published.scenarios)
+        (run,) = (
+            one for one in self.published.all_runs(scenario) if (one.selector, one.seed) == (selector, seed)
+        )
+        within = run.rounds[run.rounds["elapsed_s"] <= settings.training.horizon]
+        return str(participations(within, settings.network.n_users).max())
 
     def between_worlds(self, study: str, other_study: str, world: str) -> str:
         """Selectors in a world of a benchmark against themselves in that of another; a Markdown table.
