@@ -20,14 +20,14 @@ addEventListener('load', async () => {
   all('details').forEach((details) => { details.open = true; });
   all('img').forEach((image) => { image.loading = 'eager'; });
   await Promise.allSettled(all('img').map((image) => image.decode()));
-  const local = (address) => ['data:', 'blob:', '#'].some((start) => address.startsWith(start));
+  const local = (address) => /^(data:|blob:|#|\\.\\.\\/|file:)/.test(address);
   const named = all('[src], link[href], object[data], [poster], [srcset]').map((element) =>
     ['src', 'href', 'data', 'poster', 'srcset'].map((key) => element.getAttribute(key)).find(Boolean));
   const found = {
     broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
     blurred: all('img').filter((image) => image.naturalWidth < 2 * image.clientWidth)
       .map((image) => image.alt),
-    cut: all('.claims td .badge, .outcome')
+    cut: all('.claims .badge, .claims .strip, .outcome')
       .filter((verdict) => verdict.getBoundingClientRect().right > innerWidth)
       .map((verdict) => verdict.textContent),
     unnamed: all('img').filter((image) => !image.alt.trim()).length,
@@ -53,7 +53,7 @@ class Seen(SimpleNamespace):
 
     Pictures that are `broken` do not show; those `blurred` have too few pixels for a zoom of 200 %. A reader
     would have to scroll to the right for verdicts that are `cut`. Links that are `dead` lead nowhere in the
-    page, ids that are `repeated` are not unique, and what is `fetched` is not part of the file.
+    page, ids that are `repeated` are not unique, and what is `fetched` comes from a network.
     """
 
     def problems(self) -> list[str]:
@@ -78,8 +78,13 @@ def browser() -> str:
     return found
 
 
-def see(page: str, width: int, folder: Path) -> Seen:
-    """Open a page of HTML in a frame of this width, in pixels; ``folder`` is for files of the browser."""
+def see(page: str, width: int, folder: Path, home: Path | None = None) -> Seen:
+    """Open a page of HTML in a frame of this width, in pixels; ``folder`` is for files of the browser.
+
+    ``home`` is the folder of the page, from which it names its pictures.
+    """
+    if home is not None:
+        page = page.replace("<head>", f'<head><base href="{home.as_uri()}/">', 1)
     said: list[bytes] = []
 
     class Listener(BaseHTTPRequestHandler):

@@ -12,7 +12,7 @@ from workspace import Checkout
 pytestmark = pytest.mark.slow
 
 #: The most that a page with everything may have, in bytes.
-MOST = 5_000_000
+MOST = 3_000_000
 
 
 @pytest.mark.browser
@@ -20,8 +20,9 @@ MOST = 5_000_000
 def test_a_browser_finds_nothing_wrong_and_every_figure(
     everything: Checkout, width: int, tmp_path: Path
 ) -> None:
-    page = (everything.root / "results/report/all.html").read_text("utf-8")
-    seen = see(page, width, tmp_path)
+    home = everything.root / "results/report"
+    page = (home / "all.html").read_text("utf-8")
+    seen = see(page, width, tmp_path, home)
     assert seen.problems() == []
     assert seen.inner == width
     assert seen.sections == ["claims", "selectors", "figures", "deviations"]

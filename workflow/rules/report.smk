@@ -38,7 +38,7 @@ rule report:
     """a page with everything, the demo, one scenario or one study"""
     input:
         lambda w: local_if_published(report_parts.inputs(W, w.report)),
-        ledger=local(str(W.root / "docs/deviations.md")),
+        docs=lambda w: [local(page) for page in report_parts.documents(W, w.report)],
     output:
         "results/report/{report}.html",
     log:

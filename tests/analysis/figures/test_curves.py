@@ -15,11 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from pausefl.analysis import outcomes
 from pausefl.analysis.figures import curves, kinds, style
 from pausefl.analysis.figures.kinds import FigureSettings
 from pausefl.errors import PauseflError
 from pausefl.reproduction.figures.authors import of_authors
 from pausefl.runs.run import split_by_run
+from pausefl.runs.run_id import RunId
 from pausefl.selectors import SELECTORS, Look, look_of
 from pausefl.selectors.baselines import Random
 from pausefl.settings import scenario as config
@@ -110,6 +112,39 @@ def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
     assert names_of(figure) == ["Random"]
     with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
         kinds.plot("los_vs_time", split_by_run(rounds), scenario)
+
+
+def test_the_target_is_marked_where_each_selector_reaches_it(scenario: config.Scenario) -> None:
+    fast, slow = [0.1] + [0.8] * 9, [0.1] + [0.75] * 40
+    times = [np.arange(1.0, 11) + seed / 10 for seed in (0, 2)]
+    runs = [rounds_of("pause", seed, [*own], accuracy=fast) for seed, own in zip((0, 2), times, strict=True)]
+    runs += [rounds_of("random", seed, [*np.arange(2.0, 84, 2)], accuracy=slow) for seed in (0, 2)]
+    runs += [rounds_of("fedavg", 0, [1.0, 2.0], accuracy=[0.1, 0.9])]
+    rounds = split_by_run(pd.concat(runs))
+    plotted = kinds.plot("time_to_target", rounds, scenario)
+    target = outcomes.target_accuracy(rounds)
+    expected = {
+        name: np.mean([outcomes.seconds_to_target(rounds[RunId("s", name, seed)], target) for seed in (0, 2)])
+        for name in ("pause", "random")
+    }
+    axes = axes_of(plotted.figure)
+    dots = [
+        points_of(line)[0].tolist()
+        for line in axes.lines
+        if line.get_marker() == "o" and len(points_of(line)) == 1
+    ]
+    np.testing.assert_allclose(sorted(dots), sorted([seconds, 100 * target] for seconds in expected.values()))
+    assert [text.get_text() for text in axes.texts if "later" in text.get_text()] == [
+        f"{expected['random'] - expected['pause']:.0f} s\nlater"
+    ]
+    named = {" ".join(name.split()) for name in names_of(plotted.figure)}
+    assert {f"{look_of(name).label}: after {seconds:.0f} s" for name, seconds in expected.items()} <= named
+    assert not any("FedAvg" in name for name in named)
+
+
+def test_without_a_target_there_are_the_curves_alone(scenario: config.Scenario) -> None:
+    nobody = split_by_run(rounds_of("pause", 0, [1, 2], accuracy=[0.1, 0.1]))
+    assert names_of(kinds.plot("time_to_target", nobody, scenario).figure) == ["PAUSE"]
 
 
 def test_time_limit_cuts_only_a_long_fedavg() -> None:

@@ -54,4 +54,3 @@ def test_each_headline_is_answered_by_a_comparison_of_its_claim(published: Publi
     of = {one.claim.id: one for one in published.judged if one.reading == "as written"}
     (time,) = (one for one in of["C3a"].comparisons if one.where == asked[0].scenario and "Random" in one.who)
     assert rows[0]["found"]["as written"] == headlines.in_words(time)
-    assert len(headlines.sentences(rows)) == len(asked)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from browser import see
 from PIL import Image
 from worlds import claim, on_runs
 
+import pausefl
 from pausefl.analysis.statistics import HOLDS
 from pausefl.reproduction.claims.comparison_result import Comparison
 from pausefl.reproduction.claims.formats import to_json
 from pausefl.reproduction.claims.verdicts import verdict_on
 from pausefl.reproduction.figures.captions import Caption
-from pausefl.reproduction.report.page import render
+from pausefl.reproduction.report.messages import messages
+from pausefl.reproduction.report.page import made_by, render
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.reproduction.report.sections import sections_of
 from pausefl.runs.run_id import RunId
@@ -108,7 +111,7 @@ def parts(**changes: Any) -> ReportParts:
 
 
 def page_of(**changes: Any) -> str:
-    return render(parts(**changes), (ROOT / "docs/deviations.md").read_text("utf-8"))
+    return render(parts(**changes), ROOT / "docs")
 
 
 def claims(tmp_path: Path, scale: str, words: str = "w", **changes: Any) -> str:
@@ -162,10 +165,10 @@ def test_a_figure_of_a_paper_shows_what_its_authors_ran_first(write: Write, tmp_
 
 def test_selectors_are_one_table_with_the_seeds_that_reach_the_target(write: Write) -> None:
     page = page_of(scenarios={"a": write("a", {"pause_v2_fig8_as_written": "accuracy_vs_time"})})
-    row = r"<td>Random</td>\s*<td>.*a</a></td>\s*<td>as written</td><td>2</td>\s*"
+    row = r"<td>Random</td><td>2</td>\s*"
     row += r"<td>69.0 \(1 of 2\)</td>(\s*<td>\S+</td>){5}\s*</tr>"
     assert re.search(row, page)
-    assert '<a href="../figures/accuracy_vs_time.pdf">' in page
+    assert '<option value="a">A title</option>' in page
 
 
 def test_the_first_sentence_names_who_is_first_only_where_somebody_learns(write: Write) -> None:
@@ -177,6 +180,48 @@ def test_the_first_sentence_names_who_is_first_only_where_somebody_learns(write:
     page = page_of(scenarios={"a": part})
     assert "Nobody learns: accuracies are hardly above the start." in page
     assert "has the least" not in page
+
+
+def test_the_demo_says_what_was_trained_and_what_is_next(write: Write) -> None:
+    part = write("demo_small", {"demo_small_target": "time_to_target"}, "Digits, 12 users", scale="demo")
+    page = page_of(
+        name="demo",
+        scenarios={"demo_small": dataclasses.replace(part, partition=part.figures["demo_small_target"][1])},
+    )
+    assert "<h1>You trained 2 models</h1>" in page
+    assert "<li><b>2 models</b> in “Digits, 12 users”: PAUSE with two seeds.</li>" in page
+    assert page.count("data:image/avif") == 2
+    assert "make figures" in page
+    assert "has the least mean time" not in page
+
+
+def test_a_report_on_the_papers_figures_has_the_findings_of_the_documentation(tmp_path: Path) -> None:
+    page = with_curves(tmp_path, {"title": "T", "readings": {}})
+    titles = [message.title for message in messages((ROOT / "docs/findings.md").read_text("utf-8"))]
+    assert len(titles) > 3
+    for title in titles:
+        assert f"<h2>{title}</h2>" in page
+
+
+def test_a_report_names_the_version_and_the_commit_it_is_made_at(tmp_path: Path) -> None:
+    version = f"pausefl {pausefl.__version__}"
+    assert made_by(tmp_path) == version
+
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        return subprocess.run(
+            ["git", "-C", tmp_path, *who, *words], check=True, capture_output=True, text=True
+        ).stdout
+
+    git("init", "--quiet")
+    assert made_by(tmp_path) == version  # no commit yet
+    (tmp_path / "x").write_text("1", "utf-8")
+    git("add", "x")
+    git("commit", "--quiet", "-m", "x", "--date", "2026-01-02T03:04:05Z")
+    commit, date = git("log", "-1", "--format=%h %cs").split()
+    assert made_by(tmp_path) == f"{version}, commit {commit} of {date}"
+    (tmp_path / "x").write_text("2", "utf-8")
+    assert made_by(tmp_path) == f"{version}, commit {commit} of {date} with changes"
 
 
 def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:
@@ -224,6 +269,7 @@ def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path
     assert "onerror" in page
     assert not re.search(r"<[^>&]*onerror", page)
     assert page.count("<img ") == 1
+    assert "mine/accuracy_vs_time.png" in page
 
 
 def test_claims_have_their_findings_and_link_to_their_figures(write: Write, tmp_path: Path) -> None:
@@ -231,7 +277,7 @@ def test_claims_have_their_findings_and_link_to_their_figures(write: Write, tmp_
     paths = {scale: claims(tmp_path, scale) for scale in ("paper", "demo")}
     page = page_of(scenarios={"there": part}, claims=paths)
     assert page.index('id="claims-paper"') < page.index('id="claims-demo"') < page.index('id="figures"')
-    assert '<a href="#figure-pause_v2_fig8">there</a>' in page
+    assert '<a href="#figure-pause_v2_fig8">A title</a>' in page
     assert '<span class="badge supported">supported</span>' in page
     assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
@@ -242,7 +288,7 @@ def test_a_study_has_its_figure_and_caption(tmp_path: Path) -> None:
     study = StudyPart("A *study*", "", Caption("See *this*.", "And D7."), ("bsfl_fig3",), figure)
     own = dataclasses.replace(study, figures=("own_graphs",))
     page = page_of(studies={"bsfl_fig3": study, "own_graphs": own})
-    assert "<figcaption><p>See <em>this</em>.</p>" in page
+    assert "<figcaption>\n<p>See <em>this</em>.</p>" in page
     assert '<p>And <a href="#D7">D7</a>.</p>' in page
     assert "A title" not in page  # the heading says it
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')

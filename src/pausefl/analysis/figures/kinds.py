@@ -85,6 +85,12 @@ FIGURES: dict[str, Kind] = {
         shown_once=("kind of loss",),
         compared=True,
     ),
+    "time_to_target": Kind(
+        "when each selector reaches the target accuracy",
+        "pausefl.analysis.figures.runs:plot_time_to_target",
+        needs={"training", "accuracy"},
+        asked=True,
+    ),
     "spending_vs_rounds": Kind(
         "what every user has spent, against rounds",
         "pausefl.analysis.figures.spending:plot_spending_vs_rounds",

@@ -60,16 +60,6 @@ def to_markdown(rows: Iterable[dict[str, Any]]) -> str:
     return markdown.table(head, cells, "ll")
 
 
-def sentences(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """A sentence in Markdown for each of the `answers`."""
-    told = []
-    for row in rows:
-        found = "; ".join(f"{words} with {SETTINGS[reading]}" for reading, words in row["found"].items())
-        measured = row["measured"][0].upper() + row["measured"][1:]
-        told.append(f"**{row['question']}** {measured}: {found}.")
-    return told
-
-
 def in_words(one: Comparison) -> str:
     """The gap of a comparison and what it rests on: ``39 % less (31 to 46 %)``.
 

@@ -1,24 +1,42 @@
-// On a narrow screen the contents would fill it.
-document.querySelector('nav details').open = innerWidth > 1000;
+// A link into what is folded unfolds it.
+const unfold = () => {
+  const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let one = aim; one; one = one.parentElement) if (one.tagName === 'DETAILS') one.open = true;
+  aim?.scrollIntoView();
+};
+addEventListener('hashchange', unfold);
+unfold();
+
+// Selectors: the rows of one scenario.
+const scenario = document.querySelector('select[name=scenario]');
+if (scenario) {
+  scenario.onchange = () => {
+    for (const one of document.querySelectorAll('[data-scenario]')) one.hidden = one.dataset.scenario !== scenario.value;
+  };
+  if ([...scenario.options].some((one) => one.value === 'mnist_large_iid_r1')) scenario.value = 'mnist_large_iid_r1';
+  scenario.onchange();
+}
 
 // A click on a head sorts its table by numbers, then by words; a second click turns it round.
 const number = (text) => parseFloat(text.replaceAll(',', '').replace('−', '-'));
 for (const button of document.querySelectorAll('.sortable button')) {
   button.onclick = () => {
-    const head = button.parentElement, body = head.closest('table').tBodies[0];
+    const head = button.parentElement;
     const sign = head.ariaSort === 'ascending' ? -1 : 1;
     const text = (row) => row.cells[head.cellIndex].textContent.trim();
     const order = (a, b) => (isNaN(number(a)) - isNaN(number(b))) || sign * (number(a) - number(b) || a.localeCompare(b));
     for (const other of head.parentElement.cells) other.ariaSort = null;
     head.ariaSort = sign > 0 ? 'ascending' : 'descending';
-    body.append(...[...body.rows].sort((a, b) => order(text(a), text(b))));
+    for (const body of head.closest('table').tBodies) {
+      body.append(...[...body.rows].sort((a, b) => order(text(a), text(b))));
+    }
   };
 }
 
 // Curves: every choice and every click on a selector draws all charts anew.
 const charts = JSON.parse(document.querySelector('#curves script')?.textContent ?? '[]');
-const choices = [...document.querySelectorAll('.choices select')];
-const legend = [...document.querySelectorAll('.choices button')];
+const choices = [...document.querySelectorAll('#curves .choices select')];
+const legend = [...document.querySelectorAll('#curves .choices button')];
 const [LEFT, RIGHT, TOP, BOTTOM] = [30, 328, 6, 186];
 const add = (parent, tag, attributes, text = '') => {
   const element = parent.appendChild(document.createElementNS('http://www.w3.org/2000/svg', tag));

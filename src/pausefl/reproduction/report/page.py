@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -16,16 +17,19 @@ import jinja2
 import numpy as np
 import pandas as pd
 
+import pausefl
 from pausefl.analysis.formats import number, p_value, rounded
 from pausefl.analysis.tables import time_to_target
 from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.verdicts import FINDINGS
 from pausefl.reproduction.figures import papers
-from pausefl.reproduction.report import text
+from pausefl.reproduction.report import dots, messages, text
 from pausefl.reproduction.report.charts import AXES, legend
+from pausefl.reproduction.report.demo import demo
+from pausefl.reproduction.report.messages import LEDGER
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart
-from pausefl.reproduction.report.pictures import figure
-from pausefl.reproduction.report.sections import sections_of
+from pausefl.reproduction.report.pictures import beside, within
+from pausefl.reproduction.report.sections import Shown, sections_of
 from pausefl.runs.reading import read_json
 from pausefl.selectors import LABELS
 
@@ -53,25 +57,33 @@ _NUMBERS = {
 }
 
 
-def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
-    """HTML of a report, with the ledger of deviations (Markdown).
+def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
+    """HTML of a report; ``docs`` is the folder of the documentation.
 
-    The same results give the same bytes, whatever the number of threads.
+    The same results give the same bytes at the same commit, whatever the number of threads.
     """
+    ledger = (docs / LEDGER).read_text("utf-8")
     linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
-    title, introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 2)
+    introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 1)
     sections = sections_of(parts)
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     groups = [group for section in sections for group in section.groups.values()]
     figures = [shown for group in groups for shown in group.figures]
     overview = {Path(path).name: path for path in parts.overview}
-    charts = json.loads(Path(overview["charts.json"]).read_text("utf-8")) if overview else []
-    drawn = sorted({shown.path for shown in figures} | {path for path in overview.values() if ".png" in path})
+    of_demo = demo(parts)
+    embedded = [path for path in overview.values() if path.endswith(".png")]
+    embedded += [str(docs / name) for name in messages.files(docs) if overview and name.endswith(".png")]
+    embedded += of_demo.pictures if of_demo else []
+    partitions = {name: part.partition for name, part in parts.scenarios.items() if part.partition}
     with ThreadPoolExecutor(n_threads) as pool:
-        pictures = dict(zip(drawn, pool.map(figure, map(Path, drawn)), strict=True))
+        pictures = dict(zip(embedded, pool.map(within, map(Path, embedded)), strict=True))
+        linked_to = sorted({*(shown.path for shown in figures), *partitions.values()})
+        files = dict(zip(linked_to, pool.map(beside, map(Path, linked_to)), strict=True))
     known_scales = {shown.scale or "any" for shown in figures} | set(parts.claims)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
+    found = {shown.owner: shown for shown in reversed(figures)}
+    charts = json.loads(Path(overview["charts.json"]).read_text("utf-8")) if overview else []
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.reproduction.report", ""),
         autoescape=True,
@@ -83,21 +95,31 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
         "linked": linked,
         "caption": lambda words: linked(text.markdown(words)),
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
-        "picture": pictures.__getitem__,
+        "within": pictures.__getitem__,
+        "of_docs": lambda name: pictures[str(docs / name)],
+        "beside": files.__getitem__,
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "number": rounded,
         "interval": _interval,
         "p_value": p_value,
         "slug": lambda title: title.replace(" ", "-"),
+        "strips": lambda comparisons: dots.strips(comparisons, lambda name: _title_of(name, found)),
+        "where": lambda name: _title_of(name, found),
     }
-    environment.globals |= {"counted": _counted}
+    environment.globals |= {"counted": _counted, "dots": dots, "SETTINGS": headlines.SETTINGS}
     return environment.get_template("page.html.jinja").render(
-        title=_title(parts) or title.removeprefix("# "),
+        title=_title(parts),
+        made_by=made_by(docs.parent),
         introduction=introduction,
         reading=reading,
         parts=parts,
         runs=[run for part in parts.scenarios.values() for run in part.runs],
         conclusions=conclusions(parts),
+        answers=next((one["headlines"] for one in claims if one["scale"] == "paper"), []) if overview else [],
+        told=messages.told(docs) if overview else None,
+        demo=of_demo,
+        opening=messages.OPENING,
+        ranks=messages.RANKS,
         overview=overview,
         charts=charts,
         legend=legend(charts),
@@ -105,6 +127,7 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
         of_papers=bool({"paper", "any"} & known_scales),
         complete=complete,
         papers=papers.CONTENTS,
+        partitions=partitions,
         sections=[section for section in sections if section.groups],
         absent=[
             f"{section.title}, {section.not_run}"
@@ -116,26 +139,50 @@ def render(parts: ReportParts, ledger: str, n_threads: int = 1) -> str:
         judging=(_HERE / "claims.md").read_text("utf-8"),
         # The figure that shows a picture first, and the first figure of a scenario or study.
         first={shown.path: shown for shown in reversed(figures)},
-        found={shown.owner: shown.id for shown in reversed(figures)},
-        selectors=list(_selectors(parts)),
+        found=found,
+        selectors=_selectors(parts),
         numbers=["To the target (s)", *(head for head, _ in _NUMBERS.values())],
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
     )
 
 
-def _selectors(parts: ReportParts) -> Iterator[dict[str, Any]]:
-    """A row for each selector of a scenario: means over its seeds."""
-    for name, part in parts.scenarios.items():
-        reading = next(filter(None, map(papers.reading, part.settings["figures"])), "–")
-        for _, row in pd.read_csv(part.summary).iterrows():
-            cells = [number(row.get(column, math.nan), form) for column, (_, form) in _NUMBERS.items()]
-            yield {
-                "scenario": name,
-                "reading": reading,
+def made_by(root: Path) -> str:
+    """The version of pausefl; in a checkout with Git also the commit, its date, and whether files differ."""
+    words = f"pausefl {pausefl.__version__}"
+    if not (root / ".git").exists():
+        return words
+    git = ["git", "-C", str(root)]
+    try:
+        log = subprocess.run(
+            [*git, "log", "-1", "--format=commit %h of %cs"], capture_output=True, check=True
+        )
+        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return words
+    return f"{words}, {log.stdout.decode().strip()}{' with changes' if changed.stdout else ''}"
+
+
+def _title_of(name: str, found: Mapping[str, Shown]) -> str:
+    """What a scenario or study that a comparison is on is called."""
+    return found[name].title if name in found else name or "random instances"
+
+
+def _selectors(parts: ReportParts) -> dict[str, list[dict[str, Any]]]:
+    """By scenario, a row for each of its selectors: means over seeds."""
+    return {
+        name: [
+            {
                 "selector": LABELS[row["selector"]],
                 "n_seeds": row["n_seeds"],
-                "numbers": [time_to_target(row), *cells],
+                "numbers": [
+                    time_to_target(row),
+                    *(number(row.get(column, math.nan), form) for column, (_, form) in _NUMBERS.items()),
+                ],
             }
+            for _, row in pd.read_csv(part.summary).iterrows()
+        ]
+        for name, part in parts.scenarios.items()
+    }
 
 
 def _interval(compared: Mapping[str, Any]) -> str:
@@ -151,25 +198,22 @@ def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _title(parts: ReportParts) -> str:
-    """The title of the one scenario or study that a report is on; empty if it is on more."""
+    """What a report is called: the title of its scenario or study if it is on one alone."""
     if parts.name == "demo":
-        return "The demo"
+        n_runs = sum(len(part.runs) for part in parts.scenarios.values())
+        return f"You trained {n_runs} models"
     titles = [part.settings["title"] for part in parts.scenarios.values()]
     titles += [study.title for study in parts.studies.values()]
-    return titles[0] if len(titles) == 1 else ""
+    return titles[0] if len(titles) == 1 else "Who should train next?"
 
 
 def conclusions(parts: ReportParts) -> list[str]:
-    """Sentences that open the page: comparisons of claims, else what few scenarios show."""
-    if parts.overview and "paper" in parts.claims:
-        return headlines.sentences(read_json(Path(parts.claims["paper"]))["headlines"])
-    toy = "Toy data test the machinery: whether it works, not whether the papers are right."
-    found = [toy] if parts.name == "demo" else []
-    if len(parts.scenarios) > MOST_SCENARIOS:
-        return found
+    """Sentences that open the page of few scenarios: what each shows."""
+    if parts.overview or len(parts.scenarios) > MOST_SCENARIOS:
+        return []
     shown = {part.settings["title"]: _conclusion(part) for part in parts.scenarios.values()}
     alone = len(shown) == 1
-    return found + [text if alone else f"{title}: {text}" for title, text in shown.items() if text]
+    return [text if alone else f"{title}: {text}" for title, text in shown.items() if text]
 
 
 def _conclusion(part: ScenarioPart) -> str:

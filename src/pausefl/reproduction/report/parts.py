@@ -27,6 +27,8 @@ class ScenarioPart:
     summary: str
     #: Where the data came from.
     origin: str
+    #: PNG file of the partition of the first seed; empty where runs are published ones, without data.
+    partition: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,5 +56,5 @@ class ReportParts:
     claims: Mapping[str, str]
     #: Table (Markdown) of statements on code and theorems, and the tests that show them.
     checks: str
-    #: Paths of the picture and the questions that open the page; none of a report of less than all.
+    #: Paths of the picture and the curves of the papers' figures; none of a report of less than all.
     overview: Sequence[str]

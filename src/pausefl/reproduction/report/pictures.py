@@ -1,9 +1,10 @@
-"""Pictures as parts of the page: AVIF, a third of the bytes of a PNG of 256 colours."""
+"""Pictures of the page: within it as AVIF, a third of the bytes of a PNG, or files beside it."""
 
 from __future__ import annotations
 
 import base64
 import io
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from pausefl.errors import PauseflError
 
 #: Size on the page, relative to print, and pixels of a picture for one of the page: sharp at a zoom of 200 %.
 ZOOM, SHARPNESS = 1.25, 2
+
+#: The folder of the page, from which it names its files.
+PAGES = "results/report"
 
 #: More threads might write other bytes.
 _AVIF = {"quality": 30, "subsampling": "4:4:4", "speed": 8, "max_threads": 1}
@@ -24,31 +28,40 @@ class Picture:
 
     width: int
     height: int
-    #: URI of the picture.
+    #: Address of the picture, or the picture itself.
     source: str
-    #: Address of the PDF, from a page in ``results/report``.
-    pdf: str
-
-    @property
-    def broad(self) -> bool:
-        """Whether it is much wider than it is high."""
-        return self.width > 1.5 * self.height
+    #: Address of its PDF, or of the picture where it has none; empty if there is no file beside the page.
+    file: str = ""
 
 
-def figure(path: Path) -> Picture:
-    """A PNG file that `pausefl.analysis.figures.style.save` wrote, smaller, and the address of its PDF."""
+def within(path: Path) -> Picture:
+    """A PNG file that `pausefl.analysis.figures.style.save` wrote as a part of the page."""
+    image, (width, height) = _read(path)
+    small = image.convert("RGB").resize((SHARPNESS * width, SHARPNESS * height), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    small.save(file, "AVIF", **_AVIF)
+    source = f"data:image/avif;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+    return Picture(width, height, source)
+
+
+def beside(path: Path) -> Picture:
+    """A PNG file of the workflow that the page shows from where it is."""
+    _, (width, height) = _read(path)
+    source = Path(os.path.relpath(path, PAGES))
+    pdf = source.with_suffix(".pdf") if path.with_suffix(".pdf").exists() else source
+    return Picture(width, height, source.as_posix(), pdf.as_posix())
+
+
+def _read(path: Path) -> tuple[Image.Image, tuple[int, int]]:
+    """A picture, and its width and height on the page."""
     try:
         with Image.open(path) as image:
-            width, height = (
+            size = [
                 round(ZOOM * 96 * n / dots) for n, dots in zip(image.size, image.info["dpi"], strict=True)
-            )
-            size = SHARPNESS * width, SHARPNESS * height
-            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+            ]
+            image.load()
     except (OSError, KeyError):
         raise PauseflError(
             f"{path} is no figure of the workflow. Delete it and run the workflow again"
         ) from None
-    file = io.BytesIO()
-    small.save(file, "AVIF", **_AVIF)
-    source = f"data:image/avif;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
-    return Picture(width, height, source, f"../figures/{path.stem}.pdf")
+    return image, (size[0], size[1])

@@ -59,6 +59,13 @@ class Group:
     figures: list[Shown] = field(default_factory=list)
     tables: list[Shown] = field(default_factory=list)
 
+    @property
+    def summary(self) -> str:
+        """What the first of its figures shows, and of which scenario or study."""
+        first = self.figures[0]
+        title = "" if first.title == self.heading else first.title
+        return "; ".join(filter(None, [first.shows, title]))
+
 
 @dataclass
 class Section:

@@ -9,6 +9,7 @@ from typing import Any
 from pausefl.data.raw_data import make_source
 from pausefl.reproduction.claims.formats import checks_to_markdown
 from pausefl.reproduction.claims.load import scenarios_as_run
+from pausefl.reproduction.report import messages
 from pausefl.reproduction.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.reproduction.studies.words import caption
 from pausefl.reproduction.targets import targets
@@ -38,9 +39,17 @@ def inputs(project: Project, report: str) -> list[str]:
     return [
         *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
         *[f"results/tables/{name}" for name in (*content.scenarios, *content.studies)],
+        *[part.partition for part in content.scenarios.values() if part.partition],
         *content.claims.values(),
         *content.overview,
     ]
+
+
+def documents(project: Project, report: str) -> list[str]:
+    """Every page and picture of the documentation that a report reads, the ledger first."""
+    docs = project.root / "docs"
+    names = messages.files(docs) if parts(project, report).overview else []
+    return [str(docs / name) for name in (messages.LEDGER, *names)]
 
 
 def tested_on(project: Project, scale: str) -> dict[str, Any]:
@@ -75,6 +84,7 @@ def _scenario(project: Project, name: str) -> ScenarioPart:
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),
         origin=make_source(one.data, project.config.raw).describe(),
+        partition=next(iter(targets.partition_picture(project, name)), ""),
     )
 
 

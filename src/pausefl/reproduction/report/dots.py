@@ -1,0 +1,118 @@
+"""Verdicts at a glance: a dot for each comparison of a claim, with its interval, beside those of its unit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pausefl.analysis.formats import rounded
+from pausefl.reproduction.claims.comparison_result import RATIO
+
+#: In the units of the picture: its width, the ends of the axis, the space between two dots, that of the axis.
+WIDTH, LEFT, RIGHT, STEP, BELOW = 300, 12, 288, 6, 28
+
+#: A comparison in plain values, as `pausefl.reproduction.claims.formats` writes it.
+Comparison = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis, which ends at ``least`` and ``most``; what lies beyond is shown at its end."""
+
+    #: What it shows.
+    label: str
+    least: float
+    most: float
+    #: Words of each tick.
+    ticks: Mapping[float, str]
+    #: The value without a difference; NaN if there is none.
+    even: float = math.nan
+    logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value is: 0 at its left end, 1 at its right end, less or more beyond."""
+        if not self.logarithmic:
+            return (value - self.least) / (self.most - self.least)
+        return math.log(value / self.least) / math.log(self.most / self.least) if value > 0 else -math.inf
+
+    def place(self, value: float) -> float:
+        """Where a value is in the picture, on the axis."""
+        return LEFT + (RIGHT - LEFT) * min(max(self.share(value), 0.0), 1.0)
+
+
+#: Axes of the units that most comparisons have.
+_AXES = {
+    RATIO: Axis("ratio", 0.4, 2.5, {0.5: "½", 1: "1", 2: "2"}, 1, logarithmic=True),
+    "points": Axis("points", -30, 30, {-30: "−30", -15: "−15", 0: "0", 15: "15", 30: "30"}, 0),
+}
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A comparison: where its gap and its interval are in the picture."""
+
+    x: float
+    y: float
+    #: The same as ``x`` without an interval.
+    low: float
+    high: float
+    #: ``holds``, ``fails`` or ``undecided``.
+    outcome: str
+    #: -1 or 1 where the gap lies beyond the left or the right end of the axis, else 0.
+    beyond: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The comparisons of a claim that have one unit, and what was wanted of them."""
+
+    axis: Axis
+    dots: list[Dot]
+    wanted: str
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis is."""
+        return STEP * (len(self.dots) + 0.5)
+
+
+def strips(comparisons: Iterable[Comparison], where: Callable[[str], str]) -> list[Strip]:
+    """A strip for each unit of some comparisons; ``where`` names a scenario or study.
+
+    Repeats, and comparisons that were not made, have no dot.
+    """
+    by_unit: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        if not one["repeats"] and _known(one["gap"]):
+            by_unit.setdefault(one["unit"], []).append(one)
+    return [_strip(_axis(unit, made), made, where) for unit, made in by_unit.items()]
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _axis(unit: str, made: Iterable[Comparison]) -> Axis:
+    """The axis of a unit; of one that is rare it ends where its intervals do."""
+    ends = [one[end] for one in made for end in ("low", "gap", "high") if _known(one[end])]
+    rare = Axis(unit or "exponent", min(0.0, *ends), max(1.0, *ends), {0: "0", 1: "1"})
+    return _AXES.get(unit, rare)
+
+
+def _strip(axis: Axis, made: list[Comparison], where: Callable[[str], str]) -> Strip:
+    dots = []
+    for i, one in enumerate(made):
+        gap = one["gap"]
+        low, high = (one[end] if _known(one[end]) else gap for end in ("low", "high"))
+        interval = f" ({rounded(low)} to {rounded(high)})" if _known(one["low"]) else ""
+        bound = f"{one['bound']} " if one["bound"] else ""
+        words = f"{where(one['where'])}: {one['question']}: {bound}{rounded(gap)}{interval}; {one['outcome']}"
+        beyond = (axis.share(gap) > 1) - (axis.share(gap) < 0)
+        x, y = axis.place(gap), STEP * (i + 0.75)
+        dots.append(Dot(x, y, axis.place(low), axis.place(high), one["outcome"], beyond, words))
+    wanted = dict.fromkeys(re.sub(r"^(ratio|points|share|exponent) ", "", one["wanted"]) for one in made)
+    return Strip(axis, dots, " or ".join(wanted))
