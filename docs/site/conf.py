@@ -42,7 +42,7 @@ include_patterns = [
     "data/raw/README.md",
     "docs/*.md",
     "examples/notebooks/*.ipynb",
-    "results/published/README.md",
+    "results/published/*.md",
     "docs/site/*.md",
     "src/pausefl/reproduction/authors_archive/README.md",
 ]
@@ -87,6 +87,8 @@ OTHERS = {
     "Reference": ["/docs/site/api", "/docs/site/rules", "/CHANGELOG"],
     "Folders": [
         "/results/published/README",
+        "/results/published/authors",
+        "/results/published/benchmark",
         "/src/pausefl/reproduction/authors_archive/README",
         "/benchmarks/investigations/README",
         "/benchmarks/README",

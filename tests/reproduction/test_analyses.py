@@ -40,14 +40,20 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_tables_of_the_same_rounds_are_those_of_the_page(script: Any) -> None:
-    page = (ROOT / "docs/authors.md").read_text("utf-8")
+    page = (ROOT / "results/published/authors.md").read_text("utf-8")
     assert all(table in page for table in script("same_rounds").tables())
 
 
 def test_counts_of_the_findings_are_sums_of_that_table() -> None:
-    authors, findings = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("authors", "details"))
+    authors, findings = (
+        (ROOT / folder / "authors.md").read_text("utf-8") for folder in ("results/published", "docs")
+    )
     rows = re.findall(r"^\| `(\w+)_as_run` \| (\d+) of (\d+) \| (\d+) \|", authors, re.MULTILINE)
-    groups = {"MNIST": "mnist", "CIFAR-10, 300 users": "cifar10_large", "CIFAR-10, 30 users": "cifar10_small"}
+    groups = {
+        "MNIST": "mnist",
+        "CIFAR-10, 300 clients": "cifar10_large",
+        "CIFAR-10, 30 clients": "cifar10_small",
+    }
     for words, start in groups.items():
         counts = [list(map(int, row)) for name, *row in rows if name.startswith(start)]
         inside, n, expected = map(sum, zip(*counts, strict=True))
@@ -109,10 +115,10 @@ def test_participations_in_long_runs_are_those_of_the_findings() -> None:
             run.run(1000)
         counts[name, selector] = np.array([run.ledger.participations for run in runs])
     written, random = counts["mnist_large_iid_r1", "pause"], counts["mnist_large_iid_r1", "random"]
-    said = [f"one user has taken part {written.max(axis=1).min()} times or more in each seed"]
+    said = [f"one client has taken part {written.max(axis=1).min()} times or more in each seed"]
     said += [f"with random selection nobody more than {random.max()} times"]
     even, drawn = (counts["mnist_large_iid_r1_as_run", selector] for selector in ("pause", "random"))
-    said += [f"each user takes part {even.min()} to {even.max()} times"]
+    said += [f"each client takes part {even.min()} to {even.max()} times"]
     said += [f"with random selection {drawn.min()} to {drawn.max()} times"]
     page = " ".join((ROOT / "docs/details.md").read_text("utf-8").split())
     assert [words for words in said if words not in page] == []

@@ -17,7 +17,9 @@ from raw_data import write_images
 from workspace import copy_folders
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
+FOLDERS = (ROOT / "docs", ROOT / "results/published")
+PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.md")))]
+PAGES.append(ROOT / "config" / "README.md")
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 SECTIONS = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
 

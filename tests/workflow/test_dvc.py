@@ -175,8 +175,8 @@ def checksum(path: Path) -> str:
     """What DVC calls a file or folder."""
     if path.is_file():
         return hashlib.md5(path.read_bytes()).hexdigest()
-    ignored = ROOT / "results/published/README.md"
-    files = [file for file in path.rglob("*") if file.is_file() and file != ignored]
+    pages = set(ROOT.glob("results/published/*.md"))
+    files = [file for file in path.rglob("*") if file.is_file() and file not in pages]
     return folder_hash(
         {file.relative_to(path).as_posix(): hashlib.md5(file.read_bytes()).hexdigest() for file in files}
     )

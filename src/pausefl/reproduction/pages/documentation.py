@@ -1,11 +1,11 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md``, ``docs/details.md`` and
-``docs/benchmark.md`` from their templates, the findings in brief into ``README.md``, pictures into
-``docs/images``, the verdicts and what was not run into ``docs/verdicts.md``, the reviewers' table into
-``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours into
-``docs/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates of
-`pausefl.reproduction.targets.plan`.
+``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md``, ``docs/details.md``,
+``docs/benchmark.md``, ``docs/authors.md`` and ``results/published/benchmark.md`` from their templates, the
+findings in brief into ``README.md``, pictures into ``docs/images``, the verdicts into ``docs/verdicts.md``,
+the reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside
+ours into ``results/published/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates
+of `pausefl.reproduction.targets.plan`.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _beside(published: Published, name: str) -> str:
     if name in LOGGED:
         log = authors_archive.log_of(name)
         words = (
-            f"{papers.of_scenario(scenario.figures)}: [`{name}`](../config/scenarios/{name}.yaml). {words}"
+            f"{papers.of_scenario(scenario.figures)}: [`{name}`](../../config/scenarios/{name}.yaml). {words}"
             f" Log: `{log['folder']}`, seed {log['seed']}."
         )
         if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
@@ -250,14 +250,15 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
         "docs/world.md": {"drift": drift_table(Numbers(published).drift)},
-        "docs/authors.md": {
+        "results/published/authors.md": {
             "logs": beside_authors(published, LOGGED),
             "archived": beside_authors(published, ARCHIVED),
         },
     }
     texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
-    names = "findings", "details", "benchmark"
+    names = "findings", "details", "benchmark", "authors"
     whole = {Path(f"docs/{name}.md"): page(name, summary=above) for name in names}
+    whole[Path("results/published/benchmark.md")] = page("published/benchmark")
     return texts | whole
 
 

@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
@@ -104,11 +103,10 @@ class Numbers(WorldNumbers):
         """Those of `gaps`, which are ratios, with their direction: ``30 to 40 % less``."""
         return change(*(one.gap for one in self._found(claim, reading, topic, subject, where, outcome)))
 
-    def log_gaps(self, claim: str, topic: str, subject: str = "") -> str:
-        """Least and greatest gap in the authors' logs among comparisons as run."""
+    def log_changes(self, claim: str, topic: str, subject: str = "") -> str:
+        """Least and greatest change in the authors' logs among comparisons as run, which are ratios."""
         found = self._found(claim, AS_RUN, topic, subject)
-        known = sorted((one.authors, one.unit) for one in found if not math.isnan(one.authors))
-        return span(shown(*one) for one in known)
+        return change(*(one.authors for one in found if not math.isnan(one.authors)))
 
     def count(
         self, claim: str, reading: str, topic: str = "", subject: str = "", where: str = "", outcome: str = ""
@@ -140,19 +138,12 @@ class Numbers(WorldNumbers):
         unit = "times" if row["unit"] == RATIO else row["unit"]
         return f"{gap}{unit}{'' if math.isnan(row['low']) else ends}"
 
-    def ratio(self, scenario: str, metric: str, selector: str, other: str) -> str:
-        """The ratio of `paired` alone: ``1.02``; `KeyError` if only a bound is known."""
-        return shown(self._ratio(scenario, metric, selector, other), RATIO)
-
     def ratio_change(self, scenario: str, metric: str, selector: str, other: str) -> str:
-        """The same with its direction: ``40 % less``."""
-        return change(self._ratio(scenario, metric, selector, other))
-
-    def _ratio(self, scenario: str, metric: str, selector: str, other: str) -> float:
+        """That gap, a ratio, with its direction: ``40 % less``; `KeyError` if only a bound is known."""
         row = self._pair(scenario, metric, selector, other)
         if row["bound"]:
             raise KeyError(f"{scenario}: {metric} of {selector} is a bound")
-        return float(row["gap"])
+        return change(float(row["gap"]))
 
     def _pair(self, scenario: str, metric: str, selector: str, other: str) -> pd.Series:
         runs = [run for run in self.published.runs(scenario) if run.selector in (selector, other)]
@@ -186,21 +177,14 @@ class Numbers(WorldNumbers):
         return shown(one.authors, "points")
 
     def finding(self, claim: str) -> str:
-        """What was found on a claim: ``mixed as written, undecided as run``."""
+        """What was found on a claim, ``mixed with both settings``, or each finding with its settings."""
         found = {reading: one.finding for (name, reading), one in self.verdicts.items() if name == claim}
         if len(found) == 1:
             return found[AS_WRITTEN]
         if len(set(found.values())) == 1:
-            return f"{found[AS_WRITTEN]} in both readings"
-        return ", ".join(f"{finding} {reading}" for reading, finding in found.items())
-
-    def votes(self, claim: str, reading: str) -> str:
-        """How many comparisons of a claim hold, fail and are open: ``5 hold, none fails and 16 are open``."""
-        counted = self.verdicts[claim, reading].coverage
-        words = (("holds", "hold", counted["holds"]), ("fails", "fail", counted["fails"]))
-        parts = [f"{n or 'none'} {one if n <= 1 else more}" for one, more, n in words]
-        n = counted["open"]
-        return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
+            return f"{found[AS_WRITTEN]} with both settings"
+        told = (f"{finding} with {headlines.SETTINGS[reading]}" for reading, finding in found.items())
+        return ", ".join(told)
 
     @property
     def close_rounds(self) -> str:
@@ -227,18 +211,14 @@ class Numbers(WorldNumbers):
         choose = [name for name, one in facts.items() if not (one.takes_everyone or one.fixed_users)]
         return table[table["selector"].isin(choose) & (table["quantity"] == "mean_round_s")]
 
-    def shorter(self, scenario: str, selector: str, whole: bool = False) -> str:
+    def shorter(self, scenario: str, selector: str) -> str:
         """By how many per cent our mean round is shorter than in the authors' log: ``5.5``.
 
-        Over as many rounds as the log has, or of our ``whole`` runs; a mean of the mean rounds of seeds.
+        Over as many rounds as the log has; a mean of the mean rounds of seeds.
         """
         rows = self._beside_ours([scenario]).query("quantity == 'mean_round_s'")
         row = rows[rows["selector"] == selector].iloc[0]
-        authors, ours = float(row["authors"]), float(row["mean"])
-        if whole:
-            runs = [run.rounds for run in self.published.runs(scenario) if run.selector == selector]
-            ours = sum(run["elapsed_s"].iloc[-1] / len(run) for run in runs) / len(runs)
-        return f"{100 * (1 - ours / authors):.1f}"
+        return f"{100 * (1 - float(row['mean']) / float(row['authors'])):.1f}"
 
     @property
     def accuracy_gaps(self) -> str:
@@ -295,13 +275,8 @@ class Numbers(WorldNumbers):
         gap, low, high = (shown(100 * row[f"{measure}{end}"], "points") for end in ("", "_low", "_high"))
         return f"{gap} | {low} to {high}"
 
-    def benchmark_ratio(self, study: str, metric: str, selector: str, other: str) -> str:
-        """A metric of a selector over another's in a published benchmark, means over seeds: ``0.63``."""
-        means = self._benchmark(study, metric)
-        return shown(float(means[selector] / means[other]), RATIO)
-
     def benchmark_change(self, study: str, metric: str, selector: str, other: str) -> str:
-        """The same with its direction: ``37 % less``."""
+        """A metric of a selector against another's in a benchmark, means over seeds: ``37 % less``."""
         means = self._benchmark(study, metric)
         return change(float(means[selector] / means[other]))
 
@@ -381,13 +356,6 @@ class Numbers(WorldNumbers):
         names = [settings.names[one] for one in summary["selector"][summary["front"] >= FRONT_SHARE]]
         return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "nobody"
 
-    def spent_as_run(self, study: str, selector: str, scenario: str, other: str, seconds: float) -> str:
-        """Largest budget spent of a selector there over another's in a scenario until then: ``0.85``."""
-        rounds = rounds_of(self.published.runs(scenario))
-        runs = [run[run["elapsed_s"] <= seconds] for name, run in rounds.items() if name.selector == other]
-        spent = float(np.mean([run["leakage_max"].max() for run in runs]))
-        return shown(float(self._benchmark(study, "spent_max")[selector] / spent), RATIO)
-
     def falls(self, scenario: str, *selectors: str) -> str:
         """How far accuracies end below their best in seeds where all do so by 10 points.
 
@@ -432,10 +400,6 @@ class Numbers(WorldNumbers):
         return span(
             f"{100 * one:{form}}" for one in sorted(self._metrics(scenario, selectors, "final_accuracy"))
         )
-
-    def seconds_to_target(self, scenario: str, selector: str) -> str:
-        """Simulated seconds to the target of the scenario, a mean of seeds: ``34``."""
-        return f"{self._metrics(scenario, (selector,), 'seconds_to_target')[0]:.0f}"
 
     def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
         """One of the metrics of a scenario that DVC compares, of each selector."""

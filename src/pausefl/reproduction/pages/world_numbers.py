@@ -15,7 +15,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
 from pausefl.analysis.benchmark.page import to_markdown
 from pausefl.analysis.benchmark.suite import Suite
-from pausefl.analysis.formats import change, interval, number, with_interval
+from pausefl.analysis.formats import change, number, with_interval
 from pausefl.analysis.intervals import Estimate, estimate
 from pausefl.analysis.measures import participations
 from pausefl.analysis.outcomes import smoothed_at
@@ -76,6 +76,28 @@ class WorldNumbers:
         )
         return to_markdown(own, suite, measures_of(suite)[measure], reference, unranked(rows)).rstrip()
 
+    def worlds_brief(self, study: str, labels: str) -> str:
+        """Mean accuracy (%) and mean largest budget spent of all selectors in each world; a Markdown table.
+
+        ``86.3 · 6.5`` in a cell, under one law of labels.
+        """
+        settings, rows = self._worlds(study)
+        suite, marked = settings.benchmark, unranked(rows)
+        own = rows[rows["labels"] == labels]
+        means = own.groupby(["selector", "world"])[["accuracy", "spent_max"]].mean()
+        cells = {
+            place: f"{100 * row['accuracy']:.1f} · {row['spent_max']:.1f}" for place, row in means.iterrows()
+        }
+        body = [
+            [
+                LABELS[name] + " ‡" * (name in marked),
+                *(cells.get((name, world), "–") for world in suite.worlds),
+            ]
+            for name in own["selector"].unique()
+        ]
+        head = ["Selector", *(world.title for world in suite.worlds.values())]
+        return markdown.table(head, body, "lr").rstrip()
+
     def worlds_value(self, study: str, world: str, labels: str, measure: str, selector: str) -> str:
         """A selector's mean over seeds in a cell, of a time the median: ``87.1``, ``74``."""
         row, measured = self._compared(study, world, labels, measure, selector, selector)
@@ -98,12 +120,6 @@ class WorldNumbers:
     def worlds_less_range(self, study: str, measure: str, selector: str, other: str) -> str:
         """The same of all cells, from the least to the greatest change: ``18 to 38 % less``."""
         return change(*self._all_compared(study, measure, selector, other)[0]["gap"])
-
-    def worlds_range(self, study: str, measure: str, selector: str, other: str, labels: str = "") -> str:
-        """Least and greatest gap of a selector to another over cells: ``0.57 to 0.80``."""
-        compared, measured = self._all_compared(study, measure, selector, other, labels)
-        gaps = _unit(measured) * compared["gap"][compared["bound"] == ""]
-        return interval(gaps.min(), gaps.max(), _form(measured.ratio))
 
     def worlds_count(
         self, study: str, measure: str, selector: str, other: str, verdict: str, labels: str = ""
@@ -172,6 +188,13 @@ class WorldNumbers:
             records.append(record)
         return markdown.table(list(records[0]), [list(one.values()) for one in records], "llr").rstrip()
 
+    def more_rounds(self, study: str, other_study: str, world: str, labels: str, selector: str) -> str:
+        """How many more rounds a selector makes there than in another benchmark's world: ``67 % more``."""
+        ours, theirs = (
+            self._by_seed(one, world, labels, "n_rounds", selector) for one in (study, other_study)
+        )
+        return change(_paired(ours, theirs, ratio=True, unit=1).mean)
+
     def at_time(self, scenario: str, time_s: float) -> str:
         """Rounds, accuracy and largest budget spent of all published runs by then; a Markdown table."""
         rows = [
@@ -199,17 +222,17 @@ class WorldNumbers:
         return self._factorial(study).to_markdown(self.published.study(study, "runs.csv")).rstrip()
 
     def effect(self, study: str, factor: str, level: str, measure: str) -> str:
-        """What a level of a factor changes over all combinations of the others: ``1.59 (1.57 to 1.61)``."""
+        """What a level of a factor changes over all combinations of the others: ``59 % more``."""
         effects = self._factorial(study).effects(self.published.study(study, "runs.csv"))
         chosen = (effects["factor"] == factor) & (effects["level"] == level) & (effects["measure"] == measure)
         (row,) = effects[chosen].to_dict("records")
-        return _gap(row, MEASURES[measure])
+        return _changed(row["gap"] * _unit(MEASURES[measure]), MEASURES[measure].ratio)
 
     def cells_paired(self, study: str, measure: str, levels: list[str], others: list[str]) -> str:
-        """A combination of levels against another, under the same seed: ``1.59 (1.57 to 1.61)``."""
+        """A combination of levels against another, under the same seed: ``59 % more``."""
         ours, theirs = (self._cell(study, measure, tuple(one)) for one in (levels, others))
         of = MEASURES[measure]
-        return with_interval(*_paired(ours, theirs, of.ratio, of.factor), _form(of.ratio))
+        return _changed(_paired(ours, theirs, of.ratio, of.factor).mean, of.ratio)
 
     def _judged(self, study: str, selector: str, other: str) -> Iterator[_Judged]:
         """What the rule looks at in each cell."""
@@ -285,6 +308,11 @@ def _gap(row: Mapping[Any, Any] | pd.Series, measured: Measure | Measured) -> st
     """A gap in a row of a table with its interval: ``0.63 (0.61 to 0.65)``."""
     gap, low, high = (_unit(measured) * row[key] for key in ("gap", "low", "high"))
     return with_interval(gap, low, high, _form(measured.ratio))
+
+
+def _changed(gap: float, ratio: bool) -> str:
+    """A ratio, or a difference in points, with its direction: ``59 % more``, ``1.4 points higher``."""
+    return change(gap) if ratio else f"{abs(gap):.1f} points {'lower' if gap < 0 else 'higher'}"
 
 
 def _paired(ours: pd.Series, theirs: pd.Series, ratio: bool, unit: float) -> Estimate:
