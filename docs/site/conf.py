@@ -89,6 +89,7 @@ OTHERS = {
         "/results/published/README",
         "/results/published/authors",
         "/results/published/benchmark",
+        "/results/published/verdicts",
         "/src/pausefl/reproduction/authors_archive/README",
         "/benchmarks/investigations/README",
         "/benchmarks/README",

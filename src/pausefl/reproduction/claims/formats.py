@@ -14,7 +14,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.intervals import CONFIDENCE
 from pausefl.analysis.statistics import NOT_RUN
 from pausefl.reproduction.claims.comparison_result import Comparison, joined_notes
-from pausefl.reproduction.claims.headlines import answers
+from pausefl.reproduction.claims.headlines import SETTINGS, answers
 from pausefl.reproduction.claims.load import Check, Claim, Headline
 from pausefl.reproduction.claims.verdicts import FINDINGS, Verdict
 from pausefl.reproduction.claims.words import describe
@@ -91,7 +91,10 @@ def to_text(verdicts: Sequence[Verdict], scale: str) -> str:
 
 def to_markdown(verdicts: Sequence[Verdict]) -> str:
     """Tables for people: the verdicts on claims, then what each of them rests on."""
-    return f"### Claims\n\n{_table(verdicts)}\n### What each verdict rests on\n\n{_grounds(verdicts)}"
+    return (
+        f"### Claims\n\n{claims_to_markdown(verdicts)}\n"
+        f"### What each verdict rests on\n\n{grounds_to_markdown(verdicts)}"
+    )
 
 
 def checks_to_markdown(checks: Iterable[Check]) -> str:
@@ -103,20 +106,17 @@ def checks_to_markdown(checks: Iterable[Check]) -> str:
     return markdown.table(["Check", "What is claimed", "Where", "Shown by the tests"], rows)
 
 
-def _table(verdicts: Sequence[Verdict]) -> str:
-    """A row a claim; columns of the other reading and of the authors' logs if a claim has them."""
+def claims_to_markdown(verdicts: Sequence[Verdict]) -> str:
+    """A row a claim; columns of the authors' settings and of their logs if a claim has them."""
     both = any(one.reading == AS_RUN for one in verdicts)
     rows = []
     for claim, written, run in side_by_side(verdicts):
-        rests = (
-            claim.assumed_settings
-            and f"*Rests on settings that the papers do not give: {claim.assumed_settings}*"
-        )
+        rests = claim.assumed_settings and f"*Assumed, since the papers are silent: {claim.assumed_settings}*"
         row = [claim.id, claim.sentence, joined_notes(_cell(written), claim.note, rests, by=". ")]
         if both:
             row += [_cell(run), describe(run)["authors"]] if run else ["–", "–"]
         rows.append(row)
-    head = ["Claim", "What the papers say", "As written", "As run", "Authors' log"]
+    head = ["Claim", "What the papers say", *map(str.capitalize, SETTINGS.values()), "Authors' log"]
     return markdown.table(head if both else [*head[:2], "Verdict"], rows)
 
 
@@ -127,12 +127,12 @@ def _cell(verdict: Verdict) -> str:
     return "; ".join(text for text in words if text not in ("", "–"))
 
 
-def _grounds(verdicts: Sequence[Verdict]) -> str:
+def grounds_to_markdown(verdicts: Sequence[Verdict]) -> str:
     """A row a claim and reading in which something is compared: what was needed, what came of it, and why."""
-    head = ("Claim", "Reading", "What each comparison needs", "Comparisons", "Covers", "Why")
+    head = ("Claim", "Settings", "What each comparison needs", "Comparisons", "Covers", "Why")
     rows = []
     for one in (one for one in verdicts if one.comparisons):
         told = describe(one)
         texts = (told[key] for key in ("needed", "outcomes", "covered", "why"))
-        rows.append((one.claim.id, one.reading, *texts))
+        rows.append((one.claim.id, SETTINGS[one.reading], *texts))
     return markdown.table(head, rows)

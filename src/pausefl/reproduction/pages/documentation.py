@@ -3,9 +3,9 @@
 ``python -m pausefl.reproduction.pages.documentation`` writes ``docs/findings.md``, ``docs/details.md``,
 ``docs/benchmark.md``, ``docs/authors.md`` and ``results/published/benchmark.md`` from their templates, the
 findings in brief into ``README.md``, pictures into ``docs/images``, the verdicts into ``docs/verdicts.md``,
-the reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside
-ours into ``results/published/authors.md`` and what a drift does into ``docs/world.md``. Times are estimates
-of `pausefl.reproduction.targets.plan`.
+what they rest on into ``results/published/verdicts.md``, the reviewers' table into ``docs/artifact.md``, what
+was run into ``docs/costs.md``, the authors' runs beside ours into ``results/published/authors.md`` and what a
+drift does into ``docs/world.md``. Times are estimates of `pausefl.reproduction.targets.plan`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ from pausefl.analysis.statistics import HOLDS
 from pausefl.columns import Column
 from pausefl.reproduction import authors_archive
 from pausefl.reproduction.authors_archive import ARCHIVED, LOGGED
-from pausefl.reproduction.claims.formats import checks_to_markdown, side_by_side, summary_line, to_markdown
+from pausefl.reproduction.claims.formats import (
+    checks_to_markdown,
+    claims_to_markdown,
+    grounds_to_markdown,
+    side_by_side,
+    summary_line,
+)
+from pausefl.reproduction.claims.headlines import SETTINGS
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
@@ -44,18 +51,17 @@ from pausefl.settings import Scenario, load_scenario
 
 def claims_table(published: Published) -> str:
     """The reviewers' table: one row a claim, with the cost of checking it."""
-    head = ("Claim", "What the papers say", "Command", "Core-hours", "Tests", "As written", "As run")
+    head = ("Claim", "Command", "Core-hours", "Tests", *map(str.capitalize, SETTINGS.values()))
     rows = (
         (
             claim.id,
-            claim.sentence,
             *_cost(claim, published.project),
             _badge(written),
             _badge(run) if run else "–",
         )
         for claim, written, run in side_by_side(published.judged)
     )
-    return markdown.table(head, rows, "lllrlll")
+    return markdown.table(head, rows, "llrlll")
 
 
 def _badge(verdict: Verdict) -> str:
@@ -66,12 +72,8 @@ def _badge(verdict: Verdict) -> str:
 
 def verdicts(published: Published) -> dict[str, str]:
     """The parts of the page of verdicts, by name."""
-    text = f"**{summary_line(published.judged)}.**\n\n{to_markdown(published.judged)}"
-    return {
-        "paper": text,
-        "checks": checks_to_markdown(published.project.checks),
-        "not-run": not_run(published),
-    }
+    text = f"**{summary_line(published.judged)}.**\n\n{claims_to_markdown(published.judged)}"
+    return {"paper": text, "checks": checks_to_markdown(published.project.checks)}
 
 
 def not_run(published: Published) -> str:
@@ -104,9 +106,7 @@ def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
     return (
         f"`make claim ID={claim.id}`",
         "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
-        ", ".join(
-            f"[{kind}](claims.md#kinds-of-tests)" for kind in dict.fromkeys(t.kind for t in claim.tests)
-        ),
+        ", ".join(dict.fromkeys(test.kind for test in claim.tests)),
     )
 
 
@@ -247,6 +247,10 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         "docs/artifact.md": {"claims": claims_table(published)},
         "README.md": {"findings": page("summary", up="")},
         "docs/verdicts.md": verdicts(published),
+        "results/published/verdicts.md": {
+            "grounds": grounds_to_markdown(published.judged),
+            "not-run": not_run(published),
+        },
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
         "docs/world.md": {"drift": drift_table(Numbers(published).drift)},
