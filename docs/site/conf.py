@@ -36,7 +36,7 @@ extensions = [
 root_doc = "README"
 include_patterns = [
     "*.md",
-    "benchmarks/investigations/README.md",
+    "benchmarks/investigations/*.md",
     "benchmarks/README.md",
     "config/README.md",
     "data/raw/README.md",
@@ -92,6 +92,7 @@ OTHERS = {
         "/results/published/verdicts",
         "/src/pausefl/reproduction/authors_archive/README",
         "/benchmarks/investigations/README",
+        "/benchmarks/investigations/update_budget",
         "/benchmarks/README",
     ],
 }
