@@ -92,6 +92,7 @@ OTHERS = {
         "/results/published/verdicts",
         "/src/pausefl/reproduction/authors_archive/README",
         "/benchmarks/investigations/README",
+        "/benchmarks/investigations/authors_logs",
         "/benchmarks/investigations/update_budget",
         "/benchmarks/README",
     ],
