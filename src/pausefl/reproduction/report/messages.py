@@ -69,8 +69,10 @@ def told(docs: Path) -> Told | None:
     if not (docs / FINDINGS).exists():
         return None
     findings, benchmark = ((docs / name).read_text("utf-8") for name in (FINDINGS, BENCHMARK))
-    which, _, about_which = opening(benchmark).partition("\n\n")
-    return Told(opening(findings).partition("\n\n|")[0], which, about_which, messages(findings))
+    answers, _, _ = opening(findings).partition("\n\n|")
+    _, _, which = opening(benchmark).partition("\n\n|")  # below whom the page is for
+    table, _, about = which.partition("\n\n")
+    return Told(answers, f"|{table}", about, messages(findings))
 
 
 def files(docs: Path) -> list[str]:
