@@ -1,6 +1,6 @@
 """Privacy-aware bandit user selection for federated learning, reproduced from raw data to figures.
 
-The names in ``__all__`` are the library's interface (docs/library.md). They are imported when they are first
+The names in ``__all__`` are the library's interface (docs/use.md). They are imported when they are first
 used, so that ``import pausefl`` is fast.
 """
 

@@ -1,6 +1,6 @@
 """The library's interface: a scenario, a change of it, a run with any selector, its numbers as data frames.
 
-`pausefl` exports the public names; docs/library.md has an example. A run does what ``pausefl run`` does, and
+`pausefl` exports the public names; docs/use.md has an example. A run does what ``pausefl run`` does, and
 of a selector by name it has the same numbers, bit for bit.
 """
 
@@ -159,7 +159,7 @@ def run(
     on_round
         Called with t after each round.
     on_row
-        Called after each round with its row of `Run.rounds`, for programs that show runs (docs/library.md).
+        Called after each round with its row of `Run.rounds`, for programs that show runs (docs/use.md).
         ``accuracy`` and ``loss`` are NaN in rounds without evaluation, and not there without training.
     progress
         Whether a terminal shows a bar while it runs; there is none elsewhere.

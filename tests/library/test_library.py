@@ -21,7 +21,7 @@ from pausefl.errors import ConfigError
 from pausefl.selectors import SELECTORS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "use.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -296,7 +296,7 @@ def test_the_page_lists_the_interface() -> None:
 @pytest.mark.slow
 def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     compare = pytest.importorskip("matplotlib.testing.compare")
-    example("example", tmp_path)
+    example("notebook", tmp_path)
     drawn, shown = tmp_path / "by_speed.png", ROOT / "docs" / "images" / "by_speed.png"
     # Trained numbers may differ in the last digits between processors.
     assert compare.compare_images(str(shown), str(drawn), tol=2) is None
