@@ -35,7 +35,7 @@ TIMED = {"runs.csv", "summary.csv", "summary.md", "summary.tex"}
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket, and the options with which the workflow uses it; docs/storage.md has the same."""
+    """A bucket, and the options with which the workflow uses it; docs/cluster.md has the same."""
 
     name: str
     address: str
