@@ -37,7 +37,7 @@ claim: .venv/installed ## what one claim needs, and its verdict (ID=C3a); trains
 	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt
 	@grep '^$(ID) ' results/claims/$(ID).txt; echo 'All of it: results/claims/$(ID).txt'
 
-record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/dvc.md; CONFIG=file for another)
+record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/workflow.md; CONFIG=file for another)
 	@mkdir -p $(STORED)
 	@plan=$$($(SNAKEMAKE) --configfile $(CONFIG) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
@@ -46,7 +46,7 @@ record: .venv/installed ## store with DVC what was made, if nothing is left to m
 	$(BIN)/dvc commit --quiet --force $(RECORDED)
 	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push $(RECORDED).'
 
-restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say what is left to make (docs/dvc.md)
+restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say what is left to make (docs/workflow.md)
 	$(BIN)/dvc pull reproduce
 	@# Git writes scripts and these files in no order, and Snakemake asks which is newer.
 	@find results/metrics results/plots -type f -exec touch {} +

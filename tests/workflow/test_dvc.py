@@ -21,7 +21,7 @@ from workspace import PATIENCE_S, ROOT, Checkout, counted
 from pausefl.data._torchvision import datasets
 from pausefl.data.sources import SOURCES, mnist
 
-PAGE = (ROOT / "docs/dvc.md").read_text("utf-8")
+PAGE = (ROOT / "docs/workflow.md").read_text("utf-8")
 
 #: Of the tiny scenario.
 SELECTORS = {"pause", "fedavg"}
@@ -70,7 +70,7 @@ class Repository:
         return json.loads(output[output.index("{") :])
 
     def documented(self, section: str, number: int = 0, **places: str) -> str:
-        """Run a block of commands of docs/dvc.md, with ``places`` replaced, and return what they printed."""
+        """Run a block of commands of docs/workflow.md, with ``places`` replaced, and return what they printed."""
         (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
         block = re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S)[number]
         for old, new in places.items():
@@ -110,7 +110,7 @@ def recorded(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Re
     repository.link_interpreter()
     repository.run("make", "record")
     repository.commit()
-    repository.documented("Share", **{"/path/to/folder": "../storage", "; or: dvc push figures": ""})
+    repository.documented("Share results", **{"/path/to/folder": "../storage", "; or: dvc push figures": ""})
     return repository
 
 
@@ -127,7 +127,7 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert {"collect", "tables", "figures", "report"} <= left.keys()
     assert not {"job", "partition", "prepare"} & left.keys()
     assert clone.run("git", "status", "--short") == ""
-    clone.documented("Share", 1, **{"make .venv/installed": "true", "make restore": "true"})
+    clone.documented("Share results", 1, **{"make .venv/installed": "true", "make restore": "true"})
     table = "results/tables/tiny/summary.csv"
     assert (clone.root / table).read_bytes() == (recorded.root / table).read_bytes()
     pages = [(one.root / "results/report/all.html").read_text("utf-8") for one in (clone, recorded)]
