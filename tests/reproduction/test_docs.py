@@ -32,11 +32,12 @@ LEFT = {
     ],
     "A selector": ["out/least_used/rounds.parquet"],
     "A reward": ["out/quota/rounds.parquet"],
+    "An accountant": ["out/counted/rounds.parquet"],
+    "Other worlds": [f"out/{name}/rounds.parquet" for name in ("stragglers", "failing", "daily", "drift")],
     "A model": ["out/softmax/rounds.parquet"],
     "A data source": ["out/sensors/rounds.parquet"],
     "Data with users of their own": ["out/written/rounds.parquet"],
-    "Settings of your own": ["out/line/rounds.parquet", "results/figures/few_users_accuracy.pdf"],
-    "A scenario": ["results/figures/pets_accuracy.pdf"],
+    "A scenario": ["out/line/rounds.parquet", "results/figures/pets_accuracy.pdf"],
     "A study": ["results/studies/evenness_demo/evenness.csv", "results/figures/evenness_demo.pdf"],
 }
 

@@ -5,7 +5,7 @@
 findings in brief into ``README.md``, pictures into ``docs/images``, the verdicts into ``docs/verdicts.md``,
 what they rest on into ``results/published/verdicts.md``, the reviewers' table into ``docs/artifact.md``, what
 was run into ``docs/costs.md``, the authors' runs beside ours into ``results/published/authors.md`` and what a
-drift does into ``docs/world.md``. Times are estimates of `pausefl.reproduction.targets.plan`.
+drift does into ``docs/extending.md``. Times are estimates of `pausefl.reproduction.targets.plan`.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         },
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
-        "docs/world.md": {"drift": drift_table(Numbers(published).drift)},
+        "docs/extending.md": {"drift": drift_table(Numbers(published).drift)},
         "results/published/authors.md": {
             "logs": beside_authors(published, LOGGED),
             "archived": beside_authors(published, ARCHIVED),
