@@ -27,8 +27,8 @@ SECTIONS = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
 LEFT = {
     "Without an edit of the package": [
         "out/own/rounds.parquet",
-        "results/runs/rings/my_module.LeastUsed/seed-0/summary.json",
-        "results/figures/rings_accuracy.pdf",
+        "results/runs/few_users/my_module.LeastUsed/seed-0/summary.json",
+        "results/figures/few_users_accuracy.pdf",
     ],
     "A selector": ["out/least_used/rounds.parquet"],
     "A reward": ["out/quota/rounds.parquet"],
