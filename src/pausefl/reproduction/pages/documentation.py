@@ -120,21 +120,18 @@ def runs_table(published: Published) -> str:
 
     rows = []
     for name in full.own:
-        jobs = full.experiments[name]
         seeds = Counter(one.selector for one in published.config.experiments if one.scenario == name)
         alike = sorted(Counter(seeds.values()).items(), reverse=True)
         rows.append(
             (
                 f"[`{name}`](../config/scenarios/{name}.yaml)",
-                papers.of_scenario(full.scenarios[name].figures),
-                str(len({job.selector for job in jobs})),
                 ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
                 left(name),
             )
         )
-    rows.append(("all", "", "", "", left(*full.own)))
-    head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
-    return markdown.table(head, rows, "llrll")
+    rows.append(("all", "", left(*full.own)))
+    head = ("Scenario", "Published: selectors × seeds", "To be run: core-hours")
+    return markdown.table(head, rows, "lll")
 
 
 def beside_authors(published: Published, names: Iterable[str]) -> str:
