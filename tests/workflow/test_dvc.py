@@ -70,7 +70,7 @@ class Repository:
         return json.loads(output[output.index("{") :])
 
     def documented(self, section: str, number: int = 0, **places: str) -> str:
-        """Run a block of commands of docs/workflow.md, with ``places`` replaced, and return what they printed."""
+        """Run commands of docs/workflow.md, with ``places`` replaced, and return what they printed."""
         (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
         block = re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S)[number]
         for old, new in places.items():
