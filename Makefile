@@ -26,6 +26,7 @@ reproduce: .venv/installed ## run every experiment of config/config.yaml: many h
 
 figures: .venv/installed ## every figure and verdict of the published runs, made anew; nothing is trained
 	$(SNAKEMAKE) --configfile config/published.yaml -- all metrics
+	@$(BIN)/python -m pausefl.reproduction.as_published
 
 verify: .venv/installed ## replay every published run without training, and compare: two minutes
 	$(BIN)/python -m pausefl.reproduction.verify

@@ -91,7 +91,7 @@ def test_runs_side_by_side_have_their_gaps_where_settings_are_the_same() -> None
     assert columns.split() == ["gap", "95", "%", "interval", "p", "(Holm)", "seeds"]
     assert [row.split("  ")[1] for row in rows] == [
         "Mean round (ratio)",
-        "Largest budget spent at the earlier end (ratio)",
+        "Largest budget spent when the shorter run ends (ratio)",
     ]
     other = pausefl.change(scenario, {"network.n_users": 20})
     runs.append(pausefl.run(other, "bsfl", 0, n_rounds=9, train=False, progress=False))

@@ -74,7 +74,7 @@ def half_spent(tables: Tables) -> None:
     tables[PAUSE][LEDGER][["epsilon_coordinate", "epsilon_update"]] *= 0.5
 
 
-ALL_WELL = "All runs are as published and as replayed."
+ALL_WELL = "PASS: all runs are as published and as replayed."
 
 
 @pytest.mark.slow

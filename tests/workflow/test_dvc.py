@@ -133,7 +133,8 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     pages = [(one.root / "results/report/all.html").read_text("utf-8") for one in (clone, recorded)]
     # A page names the commit it is made at.
     first, second = (
-        re.sub(r"(pausefl [\d.]+), commit \w+ of [\d-]+( with changes)?", r"\1", page) for page in pages
+        re.sub(r"(pausefl [\d.]+), commit \w+ of [\d-]+( with uncommitted changes)?", r"\1", page)
+        for page in pages
     )
     assert first == second
     before = clone.summaries()

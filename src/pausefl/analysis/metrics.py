@@ -205,12 +205,12 @@ _loss = partial(Metric, unit="loss", trained=True, infinite="diverges")
 #: All metrics. The geometric mean of the loss tells two curves apart that end at the same floor, which the
 #: noise of the data sets.
 METRICS: dict[str, Metric] = {
-    "accuracy_in_time": _accuracy(partial(_at_end, "accuracy"), "accuracy at the earlier end"),
+    "accuracy_in_time": _accuracy(partial(_at_end, "accuracy"), "accuracy when the shorter run ends"),
     "accuracy_over_time": _accuracy(partial(_over_time, "accuracy"), "accuracy over the common time"),
     "early_accuracy": _accuracy(
         partial(_over_time, "accuracy", part=EARLY), "accuracy over the first quarter of the common time"
     ),
-    "loss_in_time": _loss(partial(_at_end, "loss"), "loss at the earlier end"),
+    "loss_in_time": _loss(partial(_at_end, "loss"), "loss when the shorter run ends"),
     "loss_over_time": _loss(partial(_over_time, "loss", logs=True), "loss over the common time"),
     "seconds_to_target": Metric(
         seconds_to_target, "time to the target", "s", trained=True, infinite="ends before the target"
@@ -250,13 +250,13 @@ METRICS: dict[str, Metric] = {
     "leakage_over_rounds": Metric(
         leakage_over_rounds, "largest budget spent over equally many rounds", "epsilon", timed=False
     ),
-    "leakage_in_time": Metric(leakage_in_time, "largest budget spent at the earlier end", "epsilon"),
-    "spent_mean_in_time": Metric(_spent_mean, "mean budget spent at the earlier end", "epsilon"),
+    "leakage_in_time": Metric(leakage_in_time, "largest budget spent when the shorter run ends", "epsilon"),
+    "spent_mean_in_time": Metric(_spent_mean, "mean budget spent when the shorter run ends", "epsilon"),
     "participations_in_time": Metric(
-        mean_participations, "mean participations of a client at the earlier end", "participations"
+        mean_participations, "mean participations of a client when the shorter run ends", "participations"
     ),
     "unevenness_in_time": Metric(
-        unevenness, "largest participations over their mean at the earlier end", "times"
+        unevenness, "largest participations over their mean when the shorter run ends", "times"
     ),
     "leakage_over_time": Metric(leakage_over_time, "largest budget spent over the common time", "epsilon"),
 }

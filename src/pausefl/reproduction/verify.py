@@ -290,7 +290,7 @@ def main(
                 complaints = list(problems(published, scenarios, raw, typer.echo))
             typer.secho("\n".join(complaints), fg=typer.colors.RED, err=True, nl=bool(complaints))
             if not complaints:
-                typer.echo("All runs are as published and as replayed.")
+                typer.echo("PASS: all runs are as published and as replayed.")
     except PauseflError as error:
         complaints.append(typer.style(f"Error: {error}", fg=typer.colors.RED))
         typer.echo(complaints[-1], err=True)

@@ -44,7 +44,7 @@ def test_an_interval_is_around_its_dot_and_in_its_words() -> None:
     assert dot.words == "THERE: time: A against B: at most 0.8 (0.7 to 0.9); undecided"
 
 
-def test_units_are_apart_and_what_has_no_gap_or_repeats_has_no_dot() -> None:
+def test_units_and_wishes_are_apart_and_what_has_no_gap_or_repeats_has_no_dot() -> None:
     made = [
         compared(0.5),
         compared(3.0, "points"),
@@ -52,11 +52,12 @@ def test_units_are_apart_and_what_has_no_gap_or_repeats_has_no_dot() -> None:
         compared(math.nan),
         compared(0.5, repeats="it"),
     ]
-    assert [len(strip.dots) for strip in strips(made, named)] == [1, 1]
+    made.append(compared(0.6, wanted="ratio > 1"))
+    assert [len(strip.dots) for strip in strips(made, named)] == [1, 1, 1]
 
 
 def test_an_axis_of_another_unit_has_all_its_intervals() -> None:
     (strip,) = strips([compared(0.8, "of instances", low=0.2, high=0.9, wanted="share ≥ 0.95")], named)
-    assert (strip.axis.least, strip.axis.most, strip.wanted) == (0, 1, "≥ 0.95")
+    assert (strip.axis.least, strip.axis.most, strip.wanted) == (0, 1, "share ≥ 0.95")
     (strip,) = strips([compared(2.0, "", low=-0.5, high=2.5, wanted="exponent > 0.9")], named)
-    assert (strip.axis.least, strip.axis.most, strip.axis.label) == (-0.5, 2.5, "exponent")
+    assert (strip.axis.least, strip.axis.most) == (-0.5, 2.5)

@@ -221,7 +221,7 @@ def test_a_report_names_the_version_and_the_commit_it_is_made_at(tmp_path: Path)
     commit, date = git("log", "-1", "--format=%h %cs").split()
     assert made_by(tmp_path) == f"{version}, commit {commit} of {date}"
     (tmp_path / "x").write_text("2", "utf-8")
-    assert made_by(tmp_path) == f"{version}, commit {commit} of {date} with changes"
+    assert made_by(tmp_path) == f"{version}, commit {commit} of {date} with uncommitted changes"
 
 
 def with_curves(tmp_path: Path, chart: dict[str, Any]) -> str:

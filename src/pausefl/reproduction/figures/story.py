@@ -53,8 +53,8 @@ def opening(rounds: Rounds, time_s: float) -> Figure:
     }
     limits = {"round": curves["round"]["random"].x[-1], "elapsed_s": time_s}
     titles = {
-        "round": "Round by round they learn alike …",
-        "elapsed_s": "… but short rounds are sooner there",
+        "round": "Round by round PAUSE is not ahead …",
+        "elapsed_s": "… but its rounds are shorter",
     }
     words = {"round": "Round", "elapsed_s": "Simulated time (s)"}
     with theme():
@@ -144,11 +144,11 @@ class Gap(NamedTuple):
 
 
 def forest(comparisons: Mapping[str, Sequence[Gap]]) -> Figure:
-    """Time to the target of PAUSE over rivals'; a panel a reading."""
+    """Time to the target of PAUSE over rivals'; a panel for each name of settings."""
     with theme():
         most = max(map(len, comparisons.values()))
         figure, grid = new_panels((1, len(comparisons)), 0.9 + 0.16 * most)
-        for axes, (reading, gaps) in zip(grid[0], comparisons.items(), strict=True):
+        for axes, (settings, gaps) in zip(grid[0], comparisons.items(), strict=True):
             axes.axvline(1, **THIN)
             for y, one in enumerate(reversed(gaps)):
                 color = "#0072B2" if one.decided else "0.55"
@@ -156,13 +156,13 @@ def forest(comparisons: Mapping[str, Sequence[Gap]]) -> Figure:
                     axes.hlines(y, one.low, one.high, color=color, linewidth=1.2)
                 axes.plot(one.ratio, y, "o", color=color, markersize=3.5)
                 if one.bound:
-                    place: dict[str, Any] = NOTE | {"fontsize": 5.5}
+                    place: dict[str, Any] = NOTE | {"fontsize": 6.5}
                     axes.annotate(one.bound, (one.ratio, y), (0, 4), ha="center", **place)
-            axes.set_yticks(range(len(gaps)), [one.name for one in reversed(gaps)], fontsize=6.5)
+            axes.set_yticks(range(len(gaps)), [one.name for one in reversed(gaps)], fontsize=7)
             axes.set(xscale="log", xlim=(0.25, 2), ylim=(-0.7, len(gaps) - 0.3))
             axes.set_xticks([0.25, 0.5, 1, 2], ["0.25", "0.5", "1", "2"])
             axes.minorticks_off()
-            axes.set_title(reading.capitalize(), loc="left", fontsize="small")
+            axes.set_title(settings.capitalize(), loc="left", fontsize="small")
             axes.set_xlabel("PAUSE's time to the target over the rival's", fontsize="small")
         looks: dict[str, Any] = {"marker": "o", "markersize": 3.5, "linestyle": ""}
         keys = [legend_key("PAUSE is faster", color="#0072B2", **looks)]
@@ -172,10 +172,10 @@ def forest(comparisons: Mapping[str, Sequence[Gap]]) -> Figure:
 
 
 def long_runs(curves: Mapping[str, pd.DataFrame]) -> Figure:
-    """Accuracy of PAUSE and random selection in 1,000 rounds on MNIST; a panel a reading."""
+    """Accuracy of PAUSE and random selection in 1,000 rounds on MNIST; a panel for each name of settings."""
     with theme():
         figure, grid = new_panels((1, len(curves)), 2.5, sharey=True)
-        for axes, (reading, found) in zip(grid[0], curves.items(), strict=True):
+        for axes, (settings, found) in zip(grid[0], curves.items(), strict=True):
             own = found[found["knob"] == "training.n_rounds"]
             shown = bands(
                 (name, seed, run["round"], 100 * run["accuracy"])
@@ -186,7 +186,7 @@ def long_runs(curves: Mapping[str, pd.DataFrame]) -> Figure:
                 lines.append(plot_band(axes, shown[name], **look(name)))
                 lines[-1].set_label(look_of(name).label)
             axes.set(xlabel="Round", ylim=(0, 95))
-            axes.set_title(reading.capitalize(), loc="left", fontsize="small")
+            axes.set_title(settings.capitalize(), loc="left", fontsize="small")
         grid[0, 0].set_ylabel("Test accuracy (%)")
         name_ends(grid[0, -1], lines)
     return figure

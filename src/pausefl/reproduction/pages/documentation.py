@@ -167,7 +167,7 @@ def pictures(published: Published) -> dict[str, bytes]:
     """The pictures of pages that no figure of the workflow is, by the name of their file, as PNG."""
     rounds, scenario = published.rounds, load_scenario(story.SCENARIO, published.scenarios)
     runs, seed = published.all_runs(story.SCENARIO), 10
-    curves = {reading: published.study(name, "curves.parquet") for reading, name in LONG_RUNS.items()}
+    curves = {SETTINGS[read]: published.study(name, "curves.parquet") for read, name in LONG_RUNS.items()}
     figures = {
         "opening": story.opening(rounds_of(runs), scenario.training.horizon),
         "timeline": story.timeline(runs, scenario, seed),
@@ -183,14 +183,14 @@ def pictures(published: Published) -> dict[str, bytes]:
 
 
 def _faster(published: Published) -> dict[str, list[story.Gap]]:
-    """The comparisons of C3a, whether PAUSE is faster, by reading."""
+    """The comparisons of C3a, whether PAUSE is faster, by the name of their settings."""
     scenarios, found = published.project.scenarios, dict[str, list[story.Gap]]()
     for verdict in published.judged:
         for one in verdict.comparisons if verdict.claim.id == "C3a" else ():
             if one.made and not one.repeats:
                 name = f"{_first_figure(scenarios[one.where])}, {one.who.partition(' against ')[2].lower()}"
                 gap = story.Gap(name, one.gap, one.low, one.high, one.bound, one.outcome == HOLDS)
-                found.setdefault(verdict.reading, []).append(gap)
+                found.setdefault(SETTINGS[verdict.reading], []).append(gap)
     return found
 
 

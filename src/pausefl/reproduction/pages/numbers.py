@@ -170,7 +170,7 @@ class Numbers(WorldNumbers):
 
         As claims measure it; `KeyError` if the log does not tell.
         """
-        question = "accuracy at the earlier end: PAUSE against FedAvg w/o privacy"
+        question = "accuracy when the shorter run ends: PAUSE against FedAvg w/o privacy"
         one = self._comparison("C15", where, question)
         if math.isnan(one.authors):
             raise KeyError(f"{where}: the log lacks an accuracy")

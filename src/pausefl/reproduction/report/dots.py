@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +21,6 @@ Comparison = Mapping[str, Any]
 class Axis:
     """An axis, which ends at ``least`` and ``most``; what lies beyond is shown at its end."""
 
-    #: What it shows.
-    label: str
     least: float
     most: float
     #: Words of each tick.
@@ -45,8 +42,8 @@ class Axis:
 
 #: Axes of the units that most comparisons have.
 _AXES = {
-    RATIO: Axis("ratio", 0.4, 2.5, {0.5: "½", 1: "1", 2: "2"}, 1, logarithmic=True),
-    "points": Axis("points", -30, 30, {-30: "−30", -15: "−15", 0: "0", 15: "15", 30: "30"}, 0),
+    RATIO: Axis(0.4, 2.5, {0.5: "½", 1: "1", 2: "2"}, 1, logarithmic=True),
+    "points": Axis(-30, 30, {-30: "−30", -15: "−15", 0: "0", 15: "15", 30: "30"}, 0),
 }
 
 
@@ -68,7 +65,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Strip:
-    """The comparisons of a claim that have one unit, and what was wanted of them."""
+    """The comparisons of a claim that have one unit and of which the same was wanted."""
 
     axis: Axis
     dots: list[Dot]
@@ -81,15 +78,15 @@ class Strip:
 
 
 def strips(comparisons: Iterable[Comparison], where: Callable[[str], str]) -> list[Strip]:
-    """A strip for each unit of some comparisons; ``where`` names a scenario or study.
+    """A strip for each unit and wish of some comparisons; ``where`` names a scenario or study.
 
     Repeats, and comparisons that were not made, have no dot.
     """
-    by_unit: dict[str, list[Comparison]] = {}
+    alike: dict[tuple[str, str], list[Comparison]] = {}
     for one in comparisons:
         if not one["repeats"] and _known(one["gap"]):
-            by_unit.setdefault(one["unit"], []).append(one)
-    return [_strip(_axis(unit, made), made, where) for unit, made in by_unit.items()]
+            alike.setdefault((one["unit"], one["wanted"]), []).append(one)
+    return [_strip(_axis(unit, made), made, wanted, where) for (unit, wanted), made in alike.items()]
 
 
 def _known(value: float | None) -> bool:
@@ -99,11 +96,11 @@ def _known(value: float | None) -> bool:
 def _axis(unit: str, made: Iterable[Comparison]) -> Axis:
     """The axis of a unit; of one that is rare it ends where its intervals do."""
     ends = [one[end] for one in made for end in ("low", "gap", "high") if _known(one[end])]
-    rare = Axis(unit or "exponent", min(0.0, *ends), max(1.0, *ends), {0: "0", 1: "1"})
+    rare = Axis(min(0.0, *ends), max(1.0, *ends), {0: "0", 1: "1"})
     return _AXES.get(unit, rare)
 
 
-def _strip(axis: Axis, made: list[Comparison], where: Callable[[str], str]) -> Strip:
+def _strip(axis: Axis, made: list[Comparison], wanted: str, where: Callable[[str], str]) -> Strip:
     dots = []
     for i, one in enumerate(made):
         gap = one["gap"]
@@ -114,5 +111,4 @@ def _strip(axis: Axis, made: list[Comparison], where: Callable[[str], str]) -> S
         beyond = (axis.share(gap) > 1) - (axis.share(gap) < 0)
         x, y = axis.place(gap), STEP * (i + 0.75)
         dots.append(Dot(x, y, axis.place(low), axis.place(high), one["outcome"], beyond, words))
-    wanted = dict.fromkeys(re.sub(r"^(ratio|points|share|exponent) ", "", one["wanted"]) for one in made)
-    return Strip(axis, dots, " or ".join(wanted))
+    return Strip(axis, dots, wanted)

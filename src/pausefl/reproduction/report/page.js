@@ -33,6 +33,9 @@ for (const button of document.querySelectorAll('.sortable button')) {
   };
 }
 
+// On a narrow screen a touch enlarges a picture, and makes it small again.
+for (const one of document.querySelectorAll('.shown')) one.onclick = () => one.classList.toggle('large');
+
 // Curves: every choice and every click on a selector draws all charts anew.
 const charts = JSON.parse(document.querySelector('#curves script')?.textContent ?? '[]');
 const choices = [...document.querySelectorAll('#curves .choices select')];
@@ -55,7 +58,7 @@ function draw(chart, parent) {
   const [, axis, seeds] = choices.map((one) => one.value), reading = shown(chart);
   const {ends, selectors} = chart.readings[reading], svg = parent.querySelector('svg');
   const x = (share) => LEFT + share * (RIGHT - LEFT), y = (value) => BOTTOM - value / 1000 * (BOTTOM - TOP);
-  parent.querySelector('span').textContent = `(${reading})`;
+  parent.querySelector('span').textContent = reading === choices[0].value ? '' : '(the other settings)';
   svg.replaceChildren();
   for (const value of [0, 200, 400, 600, 800, 1000]) {
     add(svg, 'path', {d: `M${LEFT} ${y(value)}H${RIGHT}`, class: 'grid'});
@@ -64,7 +67,7 @@ function draw(chart, parent) {
   for (let at = 0; at <= ends[axis]; at += step(ends[axis])) {
     add(svg, 'text', {x: x(at / ends[axis]), y: BOTTOM + 13, 'text-anchor': 'middle'}, `${+at.toPrecision(6)}`);
   }
-  add(svg, 'text', {x: RIGHT, y: BOTTOM + 23, 'text-anchor': 'end'}, `Accuracy (%); ${choices[1].selectedOptions[0].text}`);
+  add(svg, 'text', {x: RIGHT, y: BOTTOM + 23, 'text-anchor': 'end'}, choices[1].selectedOptions[0].text);
   for (const key of legend.filter((one) => one.ariaPressed === 'true' && one.dataset.name in selectors).reverse()) {
     const runs = selectors[key.dataset.name][axis];
     for (const run of seeds === 'mean' ? [mean(runs)] : runs) {

@@ -159,7 +159,7 @@ def made_by(root: Path) -> str:
         changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return words
-    return f"{words}, {log.stdout.decode().strip()}{' with changes' if changed.stdout else ''}"
+    return f"{words}, {log.stdout.decode().strip()}{' with uncommitted changes' if changed.stdout else ''}"
 
 
 def _title_of(name: str, found: Mapping[str, Shown]) -> str:
