@@ -62,10 +62,11 @@ test: .venv/installed ## run the tests that take minutes: the library, a small w
 test-all: .venv/docs test ## run all tests: also whole workflows, DVC, Slurm, a browser
 	$(PYTEST) -m slow
 
-lint: .venv/installed ## check style, types and the workflow
+lint: .venv/installed ## check style, types, spelling and the workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs data/raw/README.md results/published/*.md src config workflow Makefile
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
