@@ -21,7 +21,6 @@ from sphinxcontrib.mermaid import mermaid
 
 ROOT = Path(__file__).parents[2]
 GRAPHS = ROOT / "build" / "rules"
-REPORT = ROOT / "results" / "report" / "demo.html"
 
 project = "pausefl"
 extensions = [
@@ -77,7 +76,6 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
-html_extra_path = [str(REPORT)] if REPORT.exists() else []
 
 #: Has Mermaid put many rules close together, and not break their names.
 CLOSE = '%%{init: {"flowchart": {"nodeSpacing": 8, "rankSpacing": 24, "padding": 8, "wrappingWidth": 500}}}%%'
@@ -165,8 +163,6 @@ def add_start(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the functions above."""
-    if REPORT.exists():
-        app.tags.add("demo")
     app.connect("builder-inited", draw_rules)
     app.connect("source-read", add_contents)
     app.connect("viewcode-find-source", find_source)

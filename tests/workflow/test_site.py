@@ -28,7 +28,6 @@ class Page(HTMLParser):
 
 @pytest.mark.slow
 def test_the_site_is_built_with_its_notebooks_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
-    """But for the demo's report, which is not one of its pages."""
     pytest.importorskip("myst_nb", reason="the extra docs is not installed: make .venv/docs")
     site = tmp_path / "site"
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", str(ROOT / "docs/site")]
@@ -36,7 +35,7 @@ def test_the_site_is_built_with_its_notebooks_and_loads_nothing_from_other_hosts
     command = [sys.executable, "-m", "sphinx", *strict, *places]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    pages = [Page(path) for path in site.rglob("*.html") if path.name != "demo.html"]
+    pages = [Page(path) for path in site.rglob("*.html")]
     loaded = [address for page in pages for address in page.loaded]
     styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
     loaded += re.findall(r"(?:url\(|@import )[\"']?([^\"')]+)", styles)

@@ -7,7 +7,7 @@ verdict does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +17,59 @@ from pausefl.reproduction.claims.headlines import SETTINGS
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.runs.reading import read_json
 
+#: Claim and reading, and a verdict in words: ``supported (4 hold, 0 fail, 0 open)``.
+Verdicts = dict[tuple[str, str], str]
 
-def differing(judged: Mapping[str, Any], page: str) -> Iterator[tuple[str, str]]:
-    """Each verdict of ``claims.json``, and what differs from the page of verdicts, or an empty text."""
-    rows = {row.split("|")[1].strip(): row for row in re.findall(r"^\| C\d+.*$", page, re.MULTILINE)}
-    for claim in judged["claims"]:
-        for reading, told in ((AS_WRITTEN, claim), (AS_RUN, claim["as_run"])):
-            if told is not None:
-                name = f"{claim['id']}, {SETTINGS[reading]}"
-                words = f"**{told['finding']}**" + (f" ({told['count']})" if told["count"] else "")
-                known = words in rows.get(claim["id"], "")
-                yield name, "" if known else f"{name}: {words.replace('*', '')} is not what is published"
+
+def made(judged: Mapping[str, Any]) -> Verdicts:
+    """The verdicts of ``claims.json``."""
+    told = {
+        (claim["id"], reading): one
+        for claim in judged["claims"]
+        for reading, one in ((AS_WRITTEN, claim), (AS_RUN, claim["as_run"]))
+        if one is not None
+    }
+    return {key: one["finding"] + (f" ({one['count']})" if one["count"] else "") for key, one in told.items()}
+
+
+def published(page: str) -> Verdicts:
+    """The verdicts of the page of verdicts (Markdown): the first words of the cells of both settings."""
+    rows = [
+        re.split(r"(?<!\\)\|", row)[1:-1] for row in re.findall(r"^\| (?:Claim|C\d).*$", page, re.MULTILINE)
+    ]
+    head, *body = [[cell.strip() for cell in row] for row in rows]
+    columns = {reading: head.index(SETTINGS[reading].capitalize()) for reading in (AS_WRITTEN, AS_RUN)}
+    cells = {
+        (row[0], reading): row[column]
+        for row in body
+        for reading, column in columns.items()
+        if len(row) == len(head)
+    }
+    found = {
+        key: re.match(r"\*\*([a-z ]+)\*\*( \((?:[^()]|\([^()]*\))*\))?", cell) for key, cell in cells.items()
+    }
+    return {key: match[1] + (match[2] or "") for key, match in found.items() if match}
+
+
+def differing(here: Verdicts, there: Verdicts) -> list[str]:
+    """What differs between verdicts made here and published ones, a sentence each."""
+    return [
+        f"{claim}, {SETTINGS[reading]}: {here.get((claim, reading), 'no verdict')} here,"
+        f" {there.get((claim, reading), 'no verdict')} in the documentation"
+        for claim, reading in sorted(here.keys() | there.keys())
+        if here.get((claim, reading)) != there.get((claim, reading))
+    ]
 
 
 def main(
     claims: Path = Path("results/claims/paper/claims.json"), page: Path = Path("docs/verdicts.md")
 ) -> None:
     """Compare verdicts with the published ones."""
-    found = list(differing(read_json(claims), page.read_text("utf-8")))
-    complaints = [complaint for _, complaint in found if complaint]
-    same = f"{len(found) - len(complaints)} of {len(found)} verdicts as published ({page})"
-    typer.echo("\n".join([*complaints, f"{'FAIL' if complaints else 'PASS'}: {same}"]))
+    here, there = made(read_json(claims)), published(page.read_text("utf-8"))
+    complaints = differing(here, there) if there else [f"{page} has no verdicts"]
+    same = sum(here.get(key) == verdict for key, verdict in there.items())
+    words = f"{same} of {len(there)} verdicts as published ({page})"
+    typer.echo("\n".join([*complaints, f"{'FAIL' if complaints else 'PASS'}: {words}"]))
     raise SystemExit(1 if complaints else 0)
 
 

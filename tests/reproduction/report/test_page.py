@@ -105,6 +105,7 @@ def parts(**changes: Any) -> ReportParts:
         "studies": {},
         "claims": {},
         "checks": "",
+        "published": True,
         "overview": (),
     }
     return ReportParts(**defaults | changes)

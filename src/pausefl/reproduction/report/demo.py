@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pausefl.analysis.formats import in_words
@@ -17,7 +17,8 @@ class Demo:
 
     #: Number of models, title and selectors of each scenario.
     trained: list[tuple[int, str, str]]
-    #: PNG files: when selectors reach the target accuracy, and the data of each client; empty without one.
+    #: PNG files of one scenario: when selectors reach the target accuracy, and the data of each client; empty
+    #: without one.
     target: str
     partition: str
 
@@ -33,9 +34,13 @@ def demo(parts: ReportParts) -> Demo | None:
         return None
     scenarios = parts.scenarios.values()
     trained = [(len(part.runs), part.settings["title"], "; ".join(_selectors(part))) for part in scenarios]
-    targets = [path for part in scenarios for kind, path in part.figures.values() if kind == "time_to_target"]
-    partitions = [part.partition for part in scenarios]
-    return Demo(trained, _last(targets), _last(partitions))
+    pictures = (
+        (path, part.partition)
+        for part in scenarios
+        for kind, path in part.figures.values()
+        if kind == "time_to_target"
+    )
+    return Demo(trained, *next(pictures, ("", "")))
 
 
 def _selectors(part: ScenarioPart) -> Iterator[str]:
@@ -45,8 +50,3 @@ def _selectors(part: ScenarioPart) -> Iterator[str]:
         by_seeds.setdefault(n_seeds, []).append(LABELS[selector])
     for n, names in sorted(by_seeds.items(), reverse=True):
         yield f"{', '.join(names)} with {in_words(n)} seed{'s' * (n > 1)}"
-
-
-def _last(paths: Iterable[str]) -> str:
-    """The last of some paths that is not empty."""
-    return next(filter(None, reversed(list(paths))), "")

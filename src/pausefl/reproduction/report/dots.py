@@ -58,8 +58,11 @@ class Dot:
     high: float
     #: ``holds``, ``fails`` or ``undecided``.
     outcome: str
-    #: -1 or 1 where the gap lies beyond the left or the right end of the axis, else 0.
+    #: Whether it is a bound: a run ended before the target.
+    bound: bool
+    #: -1 or 1 where the gap, and where an end of the interval, lies beyond that end of the axis, else 0.
     beyond: int
+    cut: tuple[int, int]
     words: str
 
 
@@ -96,19 +99,19 @@ def _known(value: float | None) -> bool:
 def _axis(unit: str, made: Iterable[Comparison]) -> Axis:
     """The axis of a unit; of one that is rare it ends where its intervals do."""
     ends = [one[end] for one in made for end in ("low", "gap", "high") if _known(one[end])]
-    rare = Axis(min(0.0, *ends), max(1.0, *ends), {0: "0", 1: "1"})
-    return _AXES.get(unit, rare)
+    least, most = min(0.0, *ends), max(1.0, *ends)
+    return _AXES.get(unit, Axis(least, most, {least: rounded(least, 2), most: rounded(most, 2)}))
 
 
 def _strip(axis: Axis, made: list[Comparison], wanted: str, where: Callable[[str], str]) -> Strip:
     dots = []
     for i, one in enumerate(made):
-        gap = one["gap"]
-        low, high = (one[end] if _known(one[end]) else gap for end in ("low", "high"))
-        interval = f" ({rounded(low)} to {rounded(high)})" if _known(one["low"]) else ""
+        gap, has_interval = one["gap"], _known(one["low"]) and _known(one["high"])
+        low, high = (one["low"], one["high"]) if has_interval else (gap, gap)
+        interval = f" ({rounded(low)} to {rounded(high)})" if has_interval else ""
         bound = f"{one['bound']} " if one["bound"] else ""
         words = f"{where(one['where'])}: {one['question']}: {bound}{rounded(gap)}{interval}; {one['outcome']}"
-        beyond = (axis.share(gap) > 1) - (axis.share(gap) < 0)
-        x, y = axis.place(gap), STEP * (i + 0.75)
-        dots.append(Dot(x, y, axis.place(low), axis.place(high), one["outcome"], beyond, words))
+        beyond, *cut = ((axis.share(value) > 1) - (axis.share(value) < 0) for value in (gap, low, high))
+        places = axis.place(gap), STEP * (i + 0.75), axis.place(low), axis.place(high)
+        dots.append(Dot(*places, one["outcome"], bool(bound), beyond, (cut[0], cut[1]), words))
     return Strip(axis, dots, wanted)

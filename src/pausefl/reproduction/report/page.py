@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file, which ``page.html.jinja`` lays out."""
+"""The report: one HTML file, which ``page.html.jinja`` lays out; pictures of figures are files beside it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from pausefl.analysis.tables import time_to_target
 from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.verdicts import FINDINGS
 from pausefl.reproduction.figures import papers
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.reproduction.report import dots, messages, text
 from pausefl.reproduction.report.charts import AXES, legend
 from pausefl.reproduction.report.demo import demo
@@ -70,9 +71,9 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
     groups = [group for section in sections for group in section.groups.values()]
     figures = [shown for group in groups for shown in group.figures]
     overview = {Path(path).name: path for path in parts.overview}
-    of_demo = demo(parts)
+    of_demo, documented = demo(parts), bool(overview) and parts.published
     embedded = [path for path in overview.values() if path.endswith(".png")]
-    embedded += [str(docs / name) for name in messages.files(docs) if overview and name.endswith(".png")]
+    embedded += [str(docs / name) for name in messages.files(docs) if documented and name.endswith(".png")]
     embedded += of_demo.pictures if of_demo else []
     partitions = {name: part.partition for name, part in parts.scenarios.items() if part.partition}
     with ThreadPoolExecutor(n_threads) as pool:
@@ -116,7 +117,7 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
         runs=[run for part in parts.scenarios.values() for run in part.runs],
         conclusions=conclusions(parts),
         answers=next((one["headlines"] for one in claims if one["scale"] == "paper"), []) if overview else [],
-        told=messages.told(docs) if overview else None,
+        told=messages.told(docs) if documented else None,
         demo=of_demo,
         opening=messages.OPENING,
         ranks=messages.RANKS,
@@ -126,7 +127,6 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
         axes=AXES,
         of_papers=bool({"paper", "any"} & known_scales),
         complete=complete,
-        papers=papers.CONTENTS,
         partitions=partitions,
         sections=[section for section in sections if section.groups],
         absent=[
@@ -191,17 +191,24 @@ def _interval(compared: Mapping[str, Any]) -> str:
     return "–" if "–" in ends else " to ".join(ends)
 
 
-def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Each finding that claims have, and how many."""
-    counts = Counter(claim["finding"] for claim in judged["claims"])
-    return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
+def _counted(judged: Mapping[str, Any]) -> dict[str, list[tuple[str, int]]]:
+    """By reading, each finding that claims have, and how many."""
+    found = {
+        AS_WRITTEN: judged["claims"],
+        AS_RUN: [one["as_run"] for one in judged["claims"] if one["as_run"]],
+    }
+    counts = {reading: Counter(one["finding"] for one in told) for reading, told in found.items()}
+    return {
+        reading: [(finding, of[finding]) for finding in FINDINGS if of[finding]]
+        for reading, of in counts.items()
+    }
 
 
 def _title(parts: ReportParts) -> str:
     """What a report is called: the title of its scenario or study if it is on one alone."""
     if parts.name == "demo":
         n_runs = sum(len(part.runs) for part in parts.scenarios.values())
-        return f"You trained {n_runs} models"
+        return f"You trained {n_runs} model{'s' * (n_runs != 1)}"
     titles = [part.settings["title"] for part in parts.scenarios.values()]
     titles += [study.title for study in parts.studies.values()]
     return titles[0] if len(titles) == 1 else "Who should train next?"

@@ -56,5 +56,7 @@ class ReportParts:
     claims: Mapping[str, str]
     #: Table (Markdown) of statements on code and theorems, and the tests that show them.
     checks: str
+    #: Whether its runs are those of ``results/published``, of which the documentation tells.
+    published: bool
     #: Paths of the picture and the curves of the papers' figures; none of a report of less than all.
     overview: Sequence[str]

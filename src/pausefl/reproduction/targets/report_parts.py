@@ -26,6 +26,7 @@ def parts(project: Project, report: str) -> ReportParts:
         studies={name: _study(project, name) for name in shown.studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in shown.scales},
         checks=checks_to_markdown(project.checks),
+        published=project.config.published,
         overview=targets.overview_files(project) if report == "all" else (),
     )
 
@@ -48,7 +49,8 @@ def inputs(project: Project, report: str) -> list[str]:
 def documents(project: Project, report: str) -> list[str]:
     """Every page and picture of the documentation that a report reads, the ledger first."""
     docs = project.root / "docs"
-    names = messages.files(docs) if parts(project, report).overview else []
+    content = parts(project, report)
+    names = messages.files(docs) if content.overview and content.published else []
     return [str(docs / name) for name in (messages.LEDGER, *names)]
 
 

@@ -44,7 +44,7 @@ _PLAIN = '{{ shows[:1]|upper }}{{ shows[1:] }}.\n\n{% include "runs" %}'
 #: Deviations that can bear on the results of runs (`pausefl.reproduction.figures.deviations` knows when each
 #: one does), and on what depends on evaluations, too.
 _OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
-_EVALUATED = ("accuracy_vs_time", "loss_vs_time", "summary")
+_EVALUATED = ("accuracy_vs_time", "loss_vs_time", "time_to_target", "summary")
 
 #: Column of the rounds of which a kind of figure shows the authors' runs, too.
 _OF_AUTHORS = {
