@@ -197,10 +197,12 @@ def _free_places(axes: Axes, placed: Mapping[str, tuple[float, float]]) -> dict[
     """
     low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
     at = {name: (np.array(point) - low) / (high - low) * _PANEL for name, point in placed.items()}
-    taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
+    points = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
     places = dict[str, tuple[float, float]]()
-    for name, (x, y) in at.items():
+    boxes = dict[str, tuple[float, float, float, float]]()
+    for name, (x, y) in [*at.items()] * 2:  # once more, when the others have their places
         width = 0.52 * _NAME * len(LABELS[name])
+        taken = [*points, *(box for other, box in boxes.items() if other != name)]
         best = math.inf
         for up, left in product((4, -4, 9, -9, 14, -14, 20, -20), (False, True)):
             dx = -width - 4 if left else 4.0
@@ -208,8 +210,7 @@ def _free_places(axes: Axes, placed: Mapping[str, tuple[float, float]]) -> dict[
             outside = max(0.0, -box[0]) + max(0.0, box[2] - _PANEL[0])
             cost = sum(_common(box, other) for other in taken) + 20 * outside + abs(up) / 2 + 2 * left
             if cost < best:
-                best, places[name], chosen = cost, (dx, up), box
-        taken.append(chosen)
+                best, places[name], boxes[name] = cost, (dx, up), box
     return places
 
 
