@@ -13,8 +13,7 @@ from typing import Any
 
 import typer
 
-from pausefl.reproduction.claims.headlines import SETTINGS
-from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 from pausefl.runs.reading import read_json
 
 #: Claim and reading, and a verdict in words: ``supported (4 hold, 0 fail, 0 open)``.

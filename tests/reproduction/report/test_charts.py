@@ -29,7 +29,7 @@ def test_charts_have_both_readings_and_every_seed() -> None:
     (chart,) = charts(
         {name: split_by_run(own), f"{name}_as_run": split_by_run(rounds(f"{name}_as_run", {"pause": (1.0,)}))}
     )
-    assert chart["title"] == "Fig. 8: MNIST, 300 users, i.i.d."
+    assert chart["title"] == "Fig. 8: MNIST, 300 clients, i.i.d."
     assert list(chart["readings"]) == ["as run", "as written"]
     reading = chart["readings"]["as written"]
     assert reading["ends"] == {"elapsed_s": 161.0, "round": 161.0}

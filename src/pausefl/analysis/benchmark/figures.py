@@ -29,6 +29,7 @@ _RANKED = {
 }
 #: Height of names at points, and width and height of a panel with points, in points of 1/72 inch.
 _NAME, _PANEL = 5.5, np.array([132.0, 128.0])
+_LEADER = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
 
 #: Names on either side of an axis of ranks, from top to bottom, in inches.
 _LINE = 0.15
@@ -185,6 +186,8 @@ def _draw_points(axes: Axes, placed: Mapping[str, Point], ranked: set[str], high
             textcoords="offset points",
             fontsize=_NAME,
             va="center",
+            # A line from a name that is not beside its point.
+            arrowprops=_LEADER if abs(places[name][1]) >= 9 else None,
             color=look_of(name).color if name in ranked else "0.6",
             weight="bold" if name == highlighted or one.on_front else "normal",
         )

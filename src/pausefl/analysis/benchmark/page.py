@@ -34,9 +34,9 @@ _READING = {
     ),
     "front": (
         "To the left is faster, below spends less. Filled and bold: on the front, since in 80 % of "
-        "bootstrap samples of seeds nobody else is as good in time, budget and accuracy. Lines hold 95 % of "
-        "the samples. Grey: without a rank, since it knows true latencies, or its losses are noise. Who "
-        "misses the target under half of the seeds is left out."
+        "bootstrap samples of seeds no other is at least as good in all of time, budget and accuracy. "
+        "Lines hold 95 % of the samples. Grey: without a rank, since it knows true latencies, or its losses "
+        "are noise. Who misses the target under half of the seeds is left out."
     ),
 }
 

@@ -14,11 +14,11 @@ from pausefl.analysis import markdown
 from pausefl.analysis.intervals import CONFIDENCE
 from pausefl.analysis.statistics import NOT_RUN
 from pausefl.reproduction.claims.comparison_result import Comparison, joined_notes
-from pausefl.reproduction.claims.headlines import SETTINGS, answers
+from pausefl.reproduction.claims.headlines import answers
 from pausefl.reproduction.claims.load import Check, Claim, Headline
 from pausefl.reproduction.claims.verdicts import FINDINGS, Verdict
 from pausefl.reproduction.claims.words import describe
-from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 
 
 def to_json(

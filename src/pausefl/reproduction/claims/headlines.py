@@ -10,13 +10,10 @@ from pausefl.analysis import formats, markdown
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.load import Headline
 from pausefl.reproduction.claims.verdicts import Verdict
-from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.reproduction.figures.papers import AS_RUN, SETTINGS
 
 #: Fewer seeds than these are said.
 FEW = 5
-
-#: What the two readings are called in text.
-SETTINGS = {AS_WRITTEN: "the paper's settings", AS_RUN: "the authors' settings"}
 
 
 def answers(headlines: Iterable[Headline], verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pausefl.analysis.figures.panels import explain, new_panels
 from pausefl.analysis.figures.style import legend_key, look, marker, theme
 from pausefl.analysis.outcomes import WINDOW
 from pausefl.reproduction.authors_archive import read_off
-from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, label
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS, label
 from pausefl.selectors import in_legend_order, look_of
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Panel:
 
 
 PANELS = (
-    Panel("fig2", "cifar10_small_iid_r1", "CIFAR-10, 30 users, i.i.d."),
-    Panel("fig3", "cifar10_small_iid_r2", "CIFAR-10, 30 users, i.i.d., R2"),
-    Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
-    Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
-    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d.", 20),
-    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN", 20),
+    Panel("fig2", "cifar10_small_iid_r1", "CIFAR-10, 30 clients, i.i.d."),
+    Panel("fig3", "cifar10_small_iid_r2", "CIFAR-10, 30 clients, i.i.d., R2"),
+    Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 clients, non-i.i.d."),
+    Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 clients, i.i.d."),
+    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 clients, non-i.i.d.", 20),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 clients, larger CNN", 20),
 )
 
 #: What a panel shows: the first that ran of each kind.
@@ -120,7 +120,8 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: Rounds | None, shown: set[str]
     if rounds is not None:
         n = sorted({curve.n_seeds for curve in curves.values()})
         seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
-        words = f"{AS_RUN if panel.as_run in {run.scenario for run in rounds} else AS_WRITTEN}, {seeds}"
+        read = AS_RUN if panel.as_run in {run.scenario for run in rounds} else AS_WRITTEN
+        words = f"{SETTINGS[read]}, {seeds}"
     axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
     axes.annotate(words, (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8)
     return list(cut.values())

@@ -36,6 +36,9 @@ SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 AS_RUN, AS_WRITTEN = READINGS = ("as run", "as written")
 _WRITTEN = "_as_written"
 
+#: What the two readings are called in text.
+SETTINGS = {AS_WRITTEN: "the paper's settings", AS_RUN: "the authors' settings"}
+
 #: First parts of the names of figures that no paper has: their section, and what captions say of their place.
 _OWN = {
     "demo_": ("demo", ""),

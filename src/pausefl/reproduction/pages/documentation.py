@@ -33,11 +33,11 @@ from pausefl.reproduction.claims.formats import (
     side_by_side,
     summary_line,
 )
-from pausefl.reproduction.claims.headlines import SETTINGS
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe
 from pausefl.reproduction.figures import overview, papers, story
+from pausefl.reproduction.figures.papers import SETTINGS
 from pausefl.reproduction.pages.numbers import LONG_RUNS, Numbers
 from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published

@@ -24,6 +24,7 @@ from pausefl.analysis.intervals import estimate
 from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name
 from pausefl.analysis.metrics import METRICS
 from pausefl.analysis.paired import pair_gaps, paired
+from pausefl.analysis.statistics import FAILS, HOLDS
 from pausefl.analysis.trajectories import trajectories
 from pausefl.errors import ConfigError, suggest
 from pausefl.reproduction import accuracy_gap
@@ -31,7 +32,7 @@ from pausefl.reproduction.authors_archive import LOGGED, beside_ours, tally
 from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.comparison_result import RATIO, Comparison
 from pausefl.reproduction.claims.formats import summary_line
-from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.pages.world_numbers import WorldNumbers
 from pausefl.reproduction.studies import changes, drift
@@ -160,9 +161,9 @@ class Numbers(WorldNumbers):
         return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
 
     def behind(self, claim: str, reading: str, where: str) -> str:
-        """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
+        """Least and greatest decided lag, in whole points, in scenarios with ``where`` in their names."""
         found = self.verdicts[claim, reading].comparisons
-        lags = sorted(-one.gap for one in found if one.made and where in one.where)
+        lags = sorted(-one.gap for one in found if one.outcome in (HOLDS, FAILS) and where in one.where)
         return span(f"{lag:.0f}" for lag in lags)
 
     def log_cost(self, where: str) -> str:
@@ -183,7 +184,7 @@ class Numbers(WorldNumbers):
             return found[AS_WRITTEN]
         if len(set(found.values())) == 1:
             return f"{found[AS_WRITTEN]} with both settings"
-        told = (f"{finding} with {headlines.SETTINGS[reading]}" for reading, finding in found.items())
+        told = (f"{finding} with {SETTINGS[reading]}" for reading, finding in found.items())
         return ", ".join(told)
 
     @property

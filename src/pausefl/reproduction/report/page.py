@@ -20,7 +20,6 @@ import pandas as pd
 import pausefl
 from pausefl.analysis.formats import number, p_value, rounded
 from pausefl.analysis.tables import time_to_target
-from pausefl.reproduction.claims import headlines
 from pausefl.reproduction.claims.verdicts import FINDINGS
 from pausefl.reproduction.figures import papers
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN
@@ -107,7 +106,7 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
         "strips": lambda comparisons: dots.strips(comparisons, lambda name: _title_of(name, found)),
         "where": lambda name: _title_of(name, found),
     }
-    environment.globals |= {"counted": _counted, "dots": dots, "SETTINGS": headlines.SETTINGS}
+    environment.globals |= {"counted": _counted, "dots": dots, "SETTINGS": papers.SETTINGS}
     return environment.get_template("page.html.jinja").render(
         title=_title(parts),
         made_by=made_by(docs.parent),
