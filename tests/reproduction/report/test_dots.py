@@ -61,3 +61,24 @@ def test_an_axis_of_another_unit_has_all_its_intervals() -> None:
     assert (strip.axis.least, strip.axis.most, strip.wanted) == (0, 1, "share ≥ 0.95")
     (strip,) = strips([compared(2.0, "", low=-0.5, high=2.5, wanted="exponent > 0.9")], named)
     assert (strip.axis.least, strip.axis.most) == (-0.5, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ends"),
+    [
+        ("ratio < 1", (LEFT, MIDDLE)),
+        ("ratio > 1", (MIDDLE, RIGHT)),
+        ("ratio from 0.5 to 2", (LEFT + 34, RIGHT - 34)),
+        ("at most as K log K", None),
+    ],
+)
+def test_where_gaps_are_wanted_is_a_part_of_the_axis(wanted: str, ends: tuple[float, float] | None) -> None:
+    (strip,) = strips([compared(0.8, wanted=wanted)], named)
+    assert strip.zone == (ends and pytest.approx(ends, abs=1))
+
+
+def test_a_wish_below_zero_is_to_the_left_of_it() -> None:
+    (strip,) = strips([compared(1.0, "points", wanted="points > −5")], named)
+    assert strip.zone is not None
+    assert LEFT < strip.zone[0] < MIDDLE
+    assert strip.zone[1] == RIGHT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,16 @@ class Strip:
     wanted: str
 
     @property
+    def zone(self) -> tuple[float, float] | None:
+        """Where on the axis the gaps are wanted; None where the wish is no bound on them."""
+        if between := re.search(r"from (−?[\d.]+) to (−?[\d.]+)", self.wanted):
+            return self.axis.place(_value(between[1])), self.axis.place(_value(between[2]))
+        if bound := re.search(r"([<>≤≥]) (−?[\d.]+)", self.wanted):
+            x = self.axis.place(_value(bound[2]))
+            return (LEFT, x) if bound[1] in "<≤" else (x, RIGHT)
+        return None
+
+    @property
     def bottom(self) -> float:
         """Where the axis is."""
         return STEP * (len(self.dots) + 0.5)
@@ -90,6 +101,11 @@ def strips(comparisons: Iterable[Comparison], where: Callable[[str], str]) -> li
         if not one["repeats"] and _known(one["gap"]):
             alike.setdefault((one["unit"], one["wanted"]), []).append(one)
     return [_strip(_axis(unit, made), made, wanted, where) for (unit, wanted), made in alike.items()]
+
+
+def _value(words: str) -> float:
+    """A number that has a minus sign, if any."""
+    return float(words.replace("−", "-"))
 
 
 def _known(value: float | None) -> bool:

@@ -74,7 +74,7 @@ function draw(chart, parent) {
       const points = run.map((value, i) => value === null ? '' : `${x(i / (run.length - 1)).toFixed(1)} ${y(value).toFixed(1)}`);
       const style = {stroke: key.style.getPropertyValue('--color'), 'stroke-dasharray': key.dataset.dashes};
       const line = add(svg, 'polyline', {points: points.filter(Boolean).join(' '), class: seeds, ...style});
-      add(line, 'title', {}, key.textContent);
+      add(line, 'title', {}, key.textContent.trim());
     }
   }
 }

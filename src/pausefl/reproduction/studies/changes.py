@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Strict, model_validator
 
-from pausefl.analysis.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
+from pausefl.analysis.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.analysis.figures.style import legend_key, look, marker
 from pausefl.analysis.formats import number
 from pausefl.analysis.intervals import across_seeds, estimate
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 #: writes that of the scenario.
 METRICS = {
     "elapsed_s": ("Simulated\ntime ↓", "{:.0f} s"),
-    "leakage_max": ("Largest budget\nspent ↓", "ε {:.1f}"),
-    "leakage_mean": ("Mean budget\nspent ↓", "ε {:.1f}"),
+    "leakage_max": ("Largest\nbudget\nspent ↓", "ε {:.1f}"),
+    "leakage_mean": ("Mean\nbudget\nspent ↓", "ε {:.1f}"),
     "fairness": ("Jain's\nindex ↑", "{:.2f}"),
     "slow_share": ("Slow\nusers", "{:.0f} %"),
     "spread_s": ("Latency\nspread ↓", "{:.2f} s"),
@@ -372,13 +372,13 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
     bands = bands_of(own, "percent", "elapsed_s")
     lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-    axes.set(xlabel="Simulated time (s)", xlim=(0, None), title=f"{own['round'].max():,} rounds")
+    axes.set(xlabel="Simulated time (s)", xlim=(0, None), title=f"Accuracy in {own['round'].max():,} rounds")
     for axes, knob in zip(of_knobs, knobs, strict=True):
         _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
-        axes.set(xlabel=_called(knob), title=f"When {look_of(first).label} ends")
+        axes.set(xlabel=_called(knob), title=f"Accuracy when {look_of(first).label} ends")
     if knobs:
         lines.append(of_knobs[0].axvline(np.nan, **_USUAL))
-        labels.append("Value of the scenario")
+        labels.append("The scenario's value")
     for axes in (grid[0, 0], *of_knobs):
         axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
     if varied:
@@ -403,7 +403,6 @@ def _plot_variants(axes: Axes, ours: pd.DataFrame) -> Iterator[tuple[Line2D, str
         (line,) = axes.plot(shared, change, color=color, linestyle=dashes, linewidth=1.2)
         yield line, str(variant)
     axes.axhline(0, color=look_of(name).color, linewidth=0.8)
-    axes.annotate(f"0: {LABELS[name]}", (1, 0), (-2, 2), ("axes fraction", "data"), ha="right", **NOTE)
     axes.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[name]} (points)")
     axes.set_title("Without a term of the reward")
 
