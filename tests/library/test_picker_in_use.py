@@ -289,6 +289,14 @@ def test_a_state_goes_through_json(name: str) -> None:
     assert play(second, 6) == play(first, 6)
 
 
+def test_a_floor_that_is_not_learned_yet_is_auto() -> None:
+    picker = Picker("random", {"a": 1, "b": 2}, 1, latency_floor="auto", timeout=5)
+    assert "latency_floor = auto" in repr(picker)
+    (asked,) = picker.select(["a", "b"])
+    picker.observe({asked: 0.5})
+    assert "latency_floor = 0.5 s" in repr(picker)
+
+
 def test_what_json_has_not_is_said() -> None:
     picker = pick("random", {frozenset("a"): 3})
     with pytest.raises(PauseflError, match=r"client frozenset\({'a'}\) is a frozenset, which JSON does not"):

@@ -515,10 +515,12 @@ class Picker:
         clients = f"{len(self.ids) - len(self._left)} clients"
         if self._left:
             clients += f" ({len(self._left)} left)"
+        floor = self.history.latency_floor
+        learned = "auto" if self._learns_floor and floor == self.timeout else f"{floor:g} s"
         under_way = f", {len(self.epsilon)} asked and not yet observed" if self.epsilon else ""
         return (
             f"<Picker '{self.name}': {clients}, n_selected = {self.n_selected},"
-            f" latency_floor = {self.history.latency_floor:g} s, timeout = {self.timeout:g} s,"
+            f" latency_floor = {learned}, timeout = {self.timeout:g} s,"
             f" round {self.history.round}{under_way}>"
         )
 
