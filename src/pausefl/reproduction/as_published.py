@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from pausefl.reproduction.claims.words import with_count
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 from pausefl.runs.reading import read_json
 
@@ -28,7 +29,7 @@ def made(judged: Mapping[str, Any]) -> Verdicts:
         for reading, one in ((AS_WRITTEN, claim), (AS_RUN, claim["as_run"]))
         if one is not None
     }
-    return {key: one["finding"] + (f" ({one['count']})" if one["count"] else "") for key, one in told.items()}
+    return {key: with_count(one["finding"], one["count"]) for key, one in told.items()}
 
 
 def published(page: str) -> Verdicts:

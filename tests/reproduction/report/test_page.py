@@ -283,6 +283,18 @@ def test_claims_have_their_findings_and_link_to_their_figures(write: Write, tmp_
     assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
 
+def test_a_claim_that_is_compared_with_the_authors_settings_alone_is_shown(tmp_path: Path) -> None:
+    path = Path(claims(tmp_path, "paper"))
+    document = json.loads(path.read_text("utf-8"))
+    (one,) = document["claims"]
+    as_run = {key: one[key] for key in one if key not in ("id", "sentence", "place", "note", "as_run")}
+    document["claims"] = [one | {"comparisons": [], "finding": "not run", "as_run": as_run}]
+    path.write_text(json.dumps(document), "utf-8")
+    page = page_of(claims={"paper": str(path)})
+    assert f'id="claim-paper-{one["id"]}"' in page
+    assert "<b>Not run:</b>" not in page
+
+
 def test_a_study_has_its_figure_and_caption(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
     as_json(tmp_path / "s.json", {"study": {}})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from pausefl.analysis.figures.curves import (
     smoothed_bands,
     with_names,
 )
-from pausefl.analysis.figures.panels import Plotted
+from pausefl.analysis.figures.panels import NOTE, Plotted
 from pausefl.analysis.figures.style import look, new_figure
 from pausefl.analysis.outcomes import WINDOW, seconds_to_target, target_accuracy
 from pausefl.errors import PauseflError
@@ -54,9 +53,7 @@ def plot_accuracy_vs_time(
     numbers, across = ends(curves, shown), dict[str, float]()
     if not np.isnan(target):
         across[f"Target {100 * target:.1f} %"] = 100 * target
-        seconds: dict[str, list[float]] = {}
-        for selector, _, run in runs_of(rounds):
-            seconds.setdefault(selector, []).append(seconds_to_target(run, target))
+        seconds = _seconds_to(target, rounds)
         numbers[f"To {100 * target:.1f} % (s)"] = [float(np.mean(seconds[name])) for name in curves]
     return Plotted(_plot(curves, scenario, shown, source, across), numbers=numbers)
 
@@ -68,43 +65,48 @@ def plot_time_to_target(rounds: Rounds, scenario: Scenario) -> Plotted:
     the mean of the seconds of their seeds, and an arrow leads from the first of them to random selection's.
     Where there is no target, or nobody reaches it, it is the figure of `plot_accuracy_vs_time`.
     """
-    shown, target = Shown("accuracy", "Test accuracy (%)", scale=100), target_accuracy(rounds)
-    curves, seconds = _curves(rounds, scenario, shown), dict[str, list[float]]()
-    for selector, _, run in runs_of(rounds):
-        seconds.setdefault(selector, []).append(seconds_to_target(run, target))
+    axis, target = Shown("accuracy", "Test accuracy (%)", scale=100), target_accuracy(rounds)
+    curves, seconds = _curves(rounds, scenario, axis), _seconds_to(target, rounds)
     most = max(map(len, seconds.values()))
     means = {name: float(np.mean(seconds[name])) for name in curves if len(seconds[name]) == most}
-    reached = sorted((mean, name) for name, mean in means.items() if np.isfinite(mean))
+    reached = {name: mean for name, mean in means.items() if np.isfinite(mean)}
     if not reached:
         return plot_accuracy_vs_time(rounds, scenario)
-    matter = in_colour(name for _, name in reached)
-    times = {name: mean for mean, name in reached if name in matter}
-    first, height = next(iter(times)), 100 * target
-    with_room = 1.35 * max(times.values())
+    times = {name: mean for mean, name in sorted((reached[name], name) for name in in_colour(reached))}
+    end, height = 1.35 * max(times.values()), 100 * target
     figure, axes = new_figure(2.6)
     lines = []
     for name, mean in reversed(times.items()):
-        lines.append(plot_band(axes, curves[name].until(with_room), **look(name)))
+        lines.append(plot_band(axes, curves[name].until(end), **look(name)))
         lines[-1].set_label(f"{look_of(name).label}: after\u00a0{mean:.0f}\u00a0s")
         axes.plot(mean, height, "o", color=look(name)["color"], markersize=5, zorder=3)
     axes.axhline(height, **THIN)
-    place: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
-    axes.annotate(f"target: {height:.0f} %", (0, height), (3, 3), **place)
-    later = times.get("random", np.nan) - times[first]
-    if later > 0:
-        arrow = {"arrowstyle": "<->", "color": "black", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
-        low = 0.45 * height
-        axes.annotate("", (times[first], low), (times["random"], low), arrowprops=arrow)
-        for name in (first, "random"):
-            axes.vlines(times[name], low, height, color="black", linewidth=0.5, linestyle=":")
-        middle = times[first] + later / 2
-        axes.annotate(f"{later:.0f} s\nlater", (middle, low), (0, -3), ha="center", va="top", **place)
-    axes.set(xlabel=shown.x_label, ylabel=shown.y_label, xlim=(0, with_room), ylim=(0, 100))
-    numbers = pd.DataFrame(
-        {"Selector": [look_of(name).label for name in means], f"To {height:.1f} % (s)": [*means.values()]}
-    )
-    drawn = {name: curves[name] for name in times}
-    return Plotted(with_names(figure, lines, drawn), numbers=numbers)
+    axes.annotate(f"target: {height:.0f} %", (0, height), (3, 3), **NOTE)
+    _mark_lag(axes, min(times.values()), times.get("random", np.nan), height)
+    axes.set(xlabel=axis.x_label, ylabel=axis.y_label, xlim=(0, end), ylim=(0, 100))
+    labels = [look_of(name).label for name in means]
+    numbers = pd.DataFrame({"Selector": labels, f"To {height:.1f} % (s)": [*means.values()]})
+    return Plotted(with_names(figure, lines, {name: curves[name] for name in times}), numbers=numbers)
+
+
+def _mark_lag(axes: Axes, first: float, later: float, height: float) -> None:
+    """An arrow from one time to a later one, below the height at which both are; none if it is not later."""
+    if not later > first:
+        return
+    low = 0.45 * height
+    arrow = {"arrowstyle": "<->", "color": "black", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (first, low), (later, low), arrowprops=arrow)
+    axes.vlines([first, later], low, height, color="black", linewidth=0.5, linestyle=":")
+    place = ((first + later) / 2, low), (0, -3)
+    axes.annotate(f"{later - first:.0f} s\nlater", *place, ha="center", va="top", **NOTE)
+
+
+def _seconds_to(target: float, rounds: Rounds) -> dict[str, list[float]]:
+    """By selector, the seconds to a target accuracy of each of its runs; NaN where it is not reached."""
+    seconds: dict[str, list[float]] = {}
+    for selector, _, run in runs_of(rounds):
+        seconds.setdefault(selector, []).append(seconds_to_target(run, target))
+    return seconds
 
 
 def plot_loss_vs_time(

@@ -17,7 +17,7 @@ from pausefl.reproduction.claims.comparison_result import Comparison, joined_not
 from pausefl.reproduction.claims.headlines import answers
 from pausefl.reproduction.claims.load import Check, Claim, Headline
 from pausefl.reproduction.claims.verdicts import FINDINGS, Verdict
-from pausefl.reproduction.claims.words import describe
+from pausefl.reproduction.claims.words import describe, with_count
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 
 
@@ -122,8 +122,8 @@ def claims_to_markdown(verdicts: Sequence[Verdict]) -> str:
 
 def _cell(verdict: Verdict) -> str:
     told = describe(verdict)
-    count = f" ({told['count']})" if told["count"] else ""
-    words = [f"**{verdict.finding}**{count}", told["failing"], told["effect"], told["others"]]
+    finding = with_count(f"**{verdict.finding}**", told["count"])
+    words = [finding, told["failing"], told["effect"], told["others"]]
     return "; ".join(text for text in words if text not in ("", "–"))
 
 

@@ -62,6 +62,11 @@ def describe(verdict: Verdict) -> dict[str, str]:
     }
 
 
+def with_count(finding: str, count: str) -> str:
+    """A finding with its count, which may be empty: ``supported (4 hold, 0 fail, 0 open)``."""
+    return f"{finding} ({count})" if count else finding
+
+
 def _needed(comparisons: Iterable[Comparison]) -> str:
     """``time to the target: ratio < 1``."""
     topics: dict[str, list[str]] = {}

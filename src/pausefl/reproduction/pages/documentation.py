@@ -35,7 +35,7 @@ from pausefl.reproduction.claims.formats import (
 )
 from pausefl.reproduction.claims.load import Claim, places
 from pausefl.reproduction.claims.verdicts import Verdict
-from pausefl.reproduction.claims.words import describe
+from pausefl.reproduction.claims.words import describe, with_count
 from pausefl.reproduction.figures import overview, papers, story
 from pausefl.reproduction.figures.papers import SETTINGS
 from pausefl.reproduction.pages.numbers import LONG_RUNS, Numbers
@@ -65,9 +65,8 @@ def claims_table(published: Published) -> str:
 
 
 def _badge(verdict: Verdict) -> str:
-    """A finding with its count: ``supported (4 hold, 0 fail, 0 open)``."""
-    count = describe(verdict)["count"]
-    return f"{verdict.finding} ({count})" if count else verdict.finding
+    """A finding with its count."""
+    return with_count(verdict.finding, describe(verdict)["count"])
 
 
 def verdicts(published: Published) -> dict[str, str]:

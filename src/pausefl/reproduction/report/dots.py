@@ -91,8 +91,8 @@ class Strip:
         return STEP * (len(self.dots) + 0.5)
 
 
-def strips(comparisons: Iterable[Comparison], where: Callable[[str], str]) -> list[Strip]:
-    """A strip for each unit and wish of some comparisons; ``where`` names a scenario or study.
+def strips(comparisons: Iterable[Comparison], title_of: Callable[[str], str]) -> list[Strip]:
+    """A strip for each unit and wish of some comparisons; ``title_of`` names a scenario or study.
 
     Repeats, and comparisons that were not made, have no dot.
     """
@@ -100,7 +100,7 @@ def strips(comparisons: Iterable[Comparison], where: Callable[[str], str]) -> li
     for one in comparisons:
         if not one["repeats"] and _known(one["gap"]):
             alike.setdefault((one["unit"], one["wanted"]), []).append(one)
-    return [_strip(_axis(unit, made), made, wanted, where) for (unit, wanted), made in alike.items()]
+    return [_strip(_axis(unit, made), made, wanted, title_of) for (unit, wanted), made in alike.items()]
 
 
 def _value(words: str) -> float:
@@ -114,19 +114,22 @@ def _known(value: float | None) -> bool:
 
 def _axis(unit: str, made: Iterable[Comparison]) -> Axis:
     """The axis of a unit; of one that is rare it ends where its intervals do."""
+    if unit in _AXES:
+        return _AXES[unit]
     ends = [one[end] for one in made for end in ("low", "gap", "high") if _known(one[end])]
     least, most = min(0.0, *ends), max(1.0, *ends)
-    return _AXES.get(unit, Axis(least, most, {least: rounded(least, 2), most: rounded(most, 2)}))
+    return Axis(least, most, {least: rounded(least, 2), most: rounded(most, 2)})
 
 
-def _strip(axis: Axis, made: list[Comparison], wanted: str, where: Callable[[str], str]) -> Strip:
+def _strip(axis: Axis, made: list[Comparison], wanted: str, title_of: Callable[[str], str]) -> Strip:
     dots = []
     for i, one in enumerate(made):
         gap, has_interval = one["gap"], _known(one["low"]) and _known(one["high"])
         low, high = (one["low"], one["high"]) if has_interval else (gap, gap)
         interval = f" ({rounded(low)} to {rounded(high)})" if has_interval else ""
         bound = f"{one['bound']} " if one["bound"] else ""
-        words = f"{where(one['where'])}: {one['question']}: {bound}{rounded(gap)}{interval}; {one['outcome']}"
+        measured = f"{bound}{rounded(gap)}{interval}; {one['outcome']}"
+        words = f"{title_of(one['where'])}: {one['question']}: {measured}"
         beyond, *cut = ((axis.share(value) > 1) - (axis.share(value) < 0) for value in (gap, low, high))
         places = axis.place(gap), STEP * (i + 0.75), axis.place(low), axis.place(high)
         dots.append(Dot(*places, one["outcome"], bool(bound), beyond, (cut[0], cut[1]), words))

@@ -13,7 +13,6 @@ if (scenario) {
   scenario.onchange = () => {
     for (const one of document.querySelectorAll('[data-scenario]')) one.hidden = one.dataset.scenario !== scenario.value;
   };
-  if ([...scenario.options].some((one) => one.value === 'mnist_large_iid_r1')) scenario.value = 'mnist_large_iid_r1';
   scenario.onchange();
 }
 

@@ -82,7 +82,8 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
     known_scales = {shown.scale or "any" for shown in figures} | set(parts.claims)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
-    found = {shown.owner: shown for shown in reversed(figures)}
+    figure_of = {shown.owner: shown for shown in reversed(figures)}
+    title_of = partial(_title_of, figure_of=figure_of)
     charts = json.loads(Path(overview["charts.json"]).read_text("utf-8")) if overview else []
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.reproduction.report", ""),
@@ -103,8 +104,8 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
         "interval": _interval,
         "p_value": p_value,
         "slug": lambda title: title.replace(" ", "-"),
-        "strips": lambda comparisons: dots.strips(comparisons, lambda name: _title_of(name, found)),
-        "where": lambda name: _title_of(name, found),
+        "strips": partial(dots.strips, title_of=title_of),
+        "title_of": title_of,
     }
     environment.globals |= {"counted": _counted, "dots": dots, "SETTINGS": papers.SETTINGS}
     return environment.get_template("page.html.jinja").render(
@@ -138,7 +139,7 @@ def render(parts: ReportParts, docs: Path, n_threads: int = 1) -> str:
         judging=(_HERE / "claims.md").read_text("utf-8"),
         # The figure that shows a picture first, and the first figure of a scenario or study.
         first={shown.path: shown for shown in reversed(figures)},
-        found=found,
+        figure_of=figure_of,
         selectors=_selectors(parts),
         numbers=["To the target (s)", *(head for head, _ in _NUMBERS.values())],
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
@@ -161,9 +162,9 @@ def made_by(root: Path) -> str:
     return f"{words}, {log.stdout.decode().strip()}{' with uncommitted changes' if changed.stdout else ''}"
 
 
-def _title_of(name: str, found: Mapping[str, Shown]) -> str:
+def _title_of(name: str, figure_of: Mapping[str, Shown]) -> str:
     """What a scenario or study that a comparison is on is called."""
-    return found[name].title if name in found else name or "random instances"
+    return figure_of[name].title if name in figure_of else name or "random instances"
 
 
 def _selectors(parts: ReportParts) -> dict[str, list[dict[str, Any]]]:

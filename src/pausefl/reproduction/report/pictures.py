@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +38,9 @@ class Picture:
 
 def within(path: Path) -> Picture:
     """A PNG file that `pausefl.analysis.figures.style.save` wrote as a part of the page."""
-    image, (width, height) = _read(path)
-    small = image.convert("RGB").resize((SHARPNESS * width, SHARPNESS * height), Image.Resampling.LANCZOS)
+    with _opened(path) as (image, width, height):
+        size = SHARPNESS * width, SHARPNESS * height
+        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     file = io.BytesIO()
     small.save(file, "AVIF", **_AVIF)
     source = f"data:image/avif;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
@@ -45,23 +48,23 @@ def within(path: Path) -> Picture:
 
 
 def beside(path: Path) -> Picture:
-    """A PNG file of the workflow that the page shows from where it is."""
-    _, (width, height) = _read(path)
-    source = Path(os.path.relpath(path, PAGES))
+    """A PNG file of the workflow that the page shows from where it is; of it only the size is read."""
+    with _opened(path) as (_, width, height):
+        source = Path(os.path.relpath(path, PAGES))
     pdf = source.with_suffix(".pdf") if path.with_suffix(".pdf").exists() else source
     return Picture(width, height, source.as_posix(), pdf.as_posix())
 
 
-def _read(path: Path) -> tuple[Image.Image, tuple[int, int]]:
-    """A picture, and its width and height on the page."""
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Image.Image, int, int]]:
+    """A picture, and its width and height on the page; its pixels are read when they are used."""
     try:
         with Image.open(path) as image:
-            size = [
+            across, down = (
                 round(ZOOM * 96 * n / dots) for n, dots in zip(image.size, image.info["dpi"], strict=True)
-            ]
-            image.load()
+            )
+            yield image, across, down
     except (OSError, KeyError):
         raise PauseflError(
             f"{path} is no figure of the workflow. Delete it and run the workflow again"
         ) from None
-    return image, (size[0], size[1])
