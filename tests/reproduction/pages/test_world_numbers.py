@@ -85,7 +85,17 @@ def test_text_at_a_time_is_that_of_its_rounds(numbers: Numbers) -> None:
     (row,) = (line for line in numbers.at_time("shakespeare", 200).splitlines() if "Sweep" in line)
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:3] == ["Sweep", str(n_seeds), f"{n_rounds:.0f}"]
-    assert cells[4] == f"{spent:.1f}"
+    assert cells[5] == f"{spent:.1f}"
+    assert cells[4].split()[0] == f"{float(cells[3]) - 39.3:+.1f}"  # PAUSE's
+
+
+def test_runs_of_another_scenario_stand_beside_those_of_the_same_seeds(numbers: Numbers) -> None:
+    """The other scenario has five seeds of random selection, this one three of PAUSE."""
+    table = numbers.at_time("cifar10_large_noniid_r1_as_run", 100, {"cifar10_small_iid_r1": ["random"]})
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
+    (row,) = (row for row in rows if row[0] == "Random")
+    assert row[1] == "3"
+    assert "(" in row[4]  # which has an interval
 
 
 def test_who_takes_part_most_often_is_counted_within_the_time(numbers: Numbers) -> None:

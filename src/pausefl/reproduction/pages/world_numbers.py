@@ -195,27 +195,36 @@ class WorldNumbers:
         )
         return change(_paired(ours, theirs, ratio=True, unit=1).mean)
 
-    def at_time(self, scenario: str, time_s: float) -> str:
-        """Rounds, accuracy and largest budget spent of all published runs by then; a Markdown table."""
+    def at_time(self, scenario: str, time_s: float, elsewhere: Mapping[str, list[str]] | None = None) -> str:
+        """Rounds, accuracy and largest budget spent of all published runs by then; a Markdown table.
+
+        ``elsewhere`` names other scenarios with selectors, whose runs under the same seeds stand beside them.
+        Accuracy is compared with PAUSE's under the same seed.
+        """
+        runs = self.published.all_runs(scenario)
+        for place, selectors in (elsewhere or {}).items():
+            seeds = {run.seed for run in runs}
+            there = (run for run in self.published.all_runs(place) if run.seed in seeds)
+            runs += [run for run in there if run.selector in selectors]
         rows = [
-            {"selector": run.selector, "accuracy": smoothed_at(run.rounds, "accuracy", time_s)}
+            {"selector": run.selector, "seed": run.seed}
             | {"n_rounds": (run.rounds["elapsed_s"] <= time_s).sum()}
+            | {"accuracy": 100 * smoothed_at(run.rounds, "accuracy", time_s)}
             | {"spent": run.rounds.loc[run.rounds["elapsed_s"] <= time_s, "leakage_max"].max()}
-            for run in self.published.all_runs(scenario)
+            for run in runs
         ]
-        table = pd.DataFrame(rows).groupby("selector")
-        head = ["Selector", "Seeds", "Rounds", "Accuracy (%)", "Largest budget spent (ε)"]
-        cells = [
-            [
-                LABELS[name],
-                str(len(table.get_group(name))),
-                f"{table['n_rounds'].mean()[name]:.0f}",
-                f"{100 * table['accuracy'].mean()[name]:.1f}",
-                f"{table['spent'].mean()[name]:.1f}",
-            ]
-            for name in in_legend_order({str(row["selector"]) for row in rows})
-        ]
-        return markdown.table(head, cells, "lr").rstrip()
+        by = pd.DataFrame(rows).pivot(index="seed", columns="selector")
+        head = ["Selector", "Seeds", "Rounds", "Accuracy (%)", "Accuracy less PAUSE's (points)"]
+        cells = []
+        for name in in_legend_order({run.selector for run in runs}):
+            n_rounds, accuracy, spent = (
+                by[column, name].dropna() for column in ("n_rounds", "accuracy", "spent")
+            )
+            gap = estimate((accuracy - by["accuracy", "pause"]).dropna())
+            against = "–" if name == "pause" else with_interval(*gap, _form(ratio=False))
+            means = f"{n_rounds.mean():.0f}", f"{accuracy.mean():.1f}", against, f"{spent.mean():.1f}"
+            cells.append([LABELS[name], str(len(n_rounds)), *means])
+        return markdown.table([*head, "Largest budget spent (ε)"], cells, "lr").rstrip()
 
     def effects_table(self, study: str) -> str:
         """What each level of each factor changes; a Markdown table."""
