@@ -40,6 +40,12 @@ claim: .venv/installed ## what one claim needs, and its verdict (ID=C3a); trains
 
 record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/workflow.md; CONFIG=file for another)
 	@mkdir -p $(STORED)
+ifeq ($(RECORDED),figures)
+	@others=$$($(SNAKEMAKE) --configfile $(CONFIG) --list-untracked -- all metrics 2>/dev/null \
+		| grep -E '^results/(claims|figures|metrics|plots)/'); if [ -n "$$others" ]; then \
+		printf '%s\n' "$$others" '' 'Not recorded: the files above are of another configuration. Remove them, then `make record` again.' \
+		>&2; exit 1; fi
+endif
 	@plan=$$($(SNAKEMAKE) --configfile $(CONFIG) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
 			'Run `snakemake --configfile $(CONFIG) --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac

@@ -157,6 +157,22 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert set(plot["revisions"]) == {"HEAD", "workspace"}
 
 
+@pytest.mark.slow
+def test_results_of_other_configurations_are_not_recorded_as_published(tmp_path: Path) -> None:
+    """As those that `make demo` left."""
+    subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / "clone"], check=True)
+    clone = Repository(tmp_path / "clone")
+    shutil.copy2(ROOT / "Makefile", clone.root)
+    clone.link_interpreter()
+    (clone.root / "results/claims/demo").mkdir(parents=True)
+    (clone.root / "results/claims/demo/claims.json").touch()
+    locked = (clone.root / "dvc.lock").read_bytes()
+    output = clone.run("make", "record", "CONFIG=config/published.yaml", ok=False)
+    assert "results/claims/demo/claims.json" in output
+    assert "Not recorded: the files above are of another configuration" in output
+    assert (clone.root / "dvc.lock").read_bytes() == locked
+
+
 def test_the_lock_is_that_of_the_published_results() -> None:
     """Of what `make figures` reads; whether it makes the same of it, a slow test and reviewers find out."""
     stage = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]["figures"]
