@@ -85,7 +85,12 @@ def span(values: Iterable[str]) -> str:
 
 
 def change(*ratios: float) -> str:
-    """Ratios on one side of 1 with their direction: ``39 % less``, of several ``30 to 40 % less``."""
+    """Ratios with their direction: ``39 % less``, of several ``30 to 40 % less``.
+
+    `ValueError` if some lie on either side of 1.
+    """
+    if min(ratios) < 1 < max(ratios):
+        raise ValueError(f"ratios from {min(ratios):.3g} to {max(ratios):.3g} have no one direction")
     per_cent = sorted(abs(100 * (ratio - 1)) for ratio in (min(ratios), max(ratios)))
     return f"{span(f'{one:.0f}' for one in per_cent)} % {'less' if max(ratios) < 1 else 'more'}"
 

@@ -59,6 +59,19 @@ def test_who_is_most_accurate_at_equal_budget(numbers: Numbers, runs: pd.DataFra
     assert shown == pytest.approx(100 * best, abs=0.051)
 
 
+def test_where_another_is_when_a_long_run_ends(numbers: Numbers) -> None:
+    curves = pd.read_parquet(PUBLISHED / "studies/mnist_long_as_run/curves.parquet")
+    then = []
+    for seed in range(5):
+        pause, random = (
+            curves[(curves["selector"] == name) & (curves["seed"] == seed) & (curves["value"] == "1000")]
+            for name in ("pause", "random")
+        )
+        then.append(random[random["elapsed_s"] <= pause["elapsed_s"].max()]["accuracy"].iloc[-1])
+    shown = float(numbers.long_run_meanwhile("random", "pause", "as run"))
+    assert abs(shown - 100 * np.mean(then)) < 1  # the line between two rounds
+
+
 def test_a_table_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) -> None:
     *_, last = numbers.benchmark_table(IID, "pause", "random").splitlines()
     random = runs[runs["selector"] == "random"]

@@ -45,11 +45,32 @@ def test_values_and_gaps_of_a_cell(numbers: Numbers, cell: pd.DataFrame) -> None
 
 
 def test_brief_tables_have_means(numbers: Numbers, cell: pd.DataFrame) -> None:
-    head, _, *rows = numbers.worlds_brief(STUDY, "iid").splitlines()
+    head, _, *rows = numbers.worlds_brief(STUDY, "iid", "pause", "sweep").splitlines()
     place = head.split(" | ").index("Drift")
     (sweep,) = (row for row in rows if row.startswith("| Sweep"))
     means = f"{100 * cell['accuracy']['sweep'].mean():.1f} · {cell['spent_max']['sweep'].mean():.1f}"
     assert sweep.split(" | ")[place] == means
+
+
+def test_accuracy_against_another_is_bold_where_it_differs(numbers: Numbers) -> None:
+    table = numbers.worlds_against(STUDY, "pause", "sweep", "tifl").splitlines()
+    assert len(table) == 2 + 12
+    (row,) = (line for line in table if line.startswith("| Few online | i.i.d."))
+    sweep, tifl = (cell.strip() for cell in row.strip("|").split("|")[2:])
+    runs = pd.read_csv(RUNS)
+    own = runs[(runs["world"] == "few_there") & (runs["labels"] == "iid")]
+    by = own.pivot(index="seed", columns="selector", values="accuracy")
+    mean, low, high = 100 * np.array(interval(by["sweep"] - by["pause"]))
+    assert sweep == f"**{mean:+.1f} ({low:+.1f} to {high:+.1f})**".replace("-", "−")
+    assert not tifl.startswith("**")
+
+
+def test_the_average_takes_seeds_as_the_sample(numbers: Numbers) -> None:
+    runs = pd.read_csv(RUNS)
+    by = runs.pivot(index=["seed", "world", "labels"], columns="selector", values="accuracy")
+    mean, low, high = 100 * np.array(interval((by["cs_ucb"] - by["pause"]).groupby("seed").mean()))
+    shown = f"{mean:+.1f} ({low:+.1f} to {high:+.1f})".replace("-", "−")
+    assert numbers.worlds_average(STUDY, "cs_ucb", "pause") == shown
 
 
 def test_the_rule_of_the_sweep_is_that_of_the_page(numbers: Numbers, cell: pd.DataFrame) -> None:
@@ -110,3 +131,5 @@ def test_ratios_are_written_as_changes() -> None:
     assert change(0.61) == "39 % less"
     assert change(1.28) == "28 % more"
     assert change(0.7, 0.6, 0.65) == "30 to 40 % less"
+    with pytest.raises(ValueError, match=r"from 0.91 to 1.27 have no one direction"):
+        change(1.27, 0.91)

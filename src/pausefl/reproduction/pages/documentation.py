@@ -4,8 +4,8 @@
 ``docs/benchmark.md``, ``docs/authors.md`` and ``results/published/benchmark.md`` from their templates, the
 findings in brief into ``README.md``, pictures into ``docs/images``, the verdicts into ``docs/verdicts.md``,
 what they rest on into ``results/published/verdicts.md``, the reviewers' table into ``docs/artifact.md``, what
-was run into ``docs/costs.md``, the authors' runs beside ours into ``results/published/authors.md`` and what a
-drift does into ``docs/extending.md``. Times are estimates of `pausefl.reproduction.targets.plan`.
+was run into ``docs/costs.md``, and the authors' runs beside ours into ``results/published/authors.md``.
+Times are estimates of `pausefl.reproduction.targets.plan`.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ from pausefl.reproduction.claims.verdicts import Verdict
 from pausefl.reproduction.claims.words import describe, with_count
 from pausefl.reproduction.figures import overview, papers, story
 from pausefl.reproduction.figures.papers import SETTINGS
-from pausefl.reproduction.pages.numbers import LONG_RUNS, Numbers
+from pausefl.reproduction.pages.numbers import LONG_RUNS
 from pausefl.reproduction.pages.numbers import filled as with_numbers
 from pausefl.reproduction.pages.published import Published
-from pausefl.reproduction.studies import drift
 from pausefl.reproduction.targets.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.reproduction.targets.project import Project
 from pausefl.runs.run import rounds_of
@@ -200,16 +199,6 @@ def _first_figure(scenario: Scenario) -> str:
     return f"{'v1 ' * (first[1] == '1')}Fig. {first[2]}" if first else scenario.name
 
 
-def drift_table(found: pd.DataFrame) -> str:
-    """What a study of a drift found: a mean round in seconds, with the range of its seeds."""
-    rows = [
-        [LABELS[row["selector"]], f"{row['forgetting']:g}"]
-        + [f"{row[name]:.2f} ({row[f'{name}_min']:.2f} to {row[f'{name}_max']:.2f})" for name in drift.SPANS]
-        for row in found.to_dict("records")
-    ]
-    return markdown.table(["Selector", "Forgetting", *drift.SPANS.values()], rows, "lrrrr")
-
-
 def columns_table(record: Mapping[str, Column]) -> str:
     """The columns of a table that a run leaves."""
     rows = [
@@ -249,7 +238,6 @@ def pages(published: Published, numbers: Mapping[str, str]) -> dict[Path, str]:
         },
         "docs/files.md": {"rounds": columns_table(columns.ROUNDS), "ledger": columns_table(columns.LEDGER)},
         "docs/costs.md": {"runs": runs_table(published)},
-        "docs/extending.md": {"drift": drift_table(Numbers(published).drift)},
         "results/published/authors.md": {
             "logs": beside_authors(published, LOGGED),
             "archived": beside_authors(published, ARCHIVED),

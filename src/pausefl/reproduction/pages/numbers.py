@@ -16,15 +16,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pausefl.analysis import markdown
 from pausefl.analysis.formats import change, in_points, in_words, number, span
 from pausefl.analysis.intervals import estimate
 from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name
-from pausefl.analysis.metrics import METRICS
-from pausefl.analysis.paired import pair_gaps, paired
-from pausefl.analysis.statistics import FAILS, HOLDS
+from pausefl.analysis.paired import paired
 from pausefl.analysis.trajectories import trajectories
 from pausefl.errors import ConfigError, suggest
 from pausefl.reproduction import accuracy_gap
@@ -35,7 +34,7 @@ from pausefl.reproduction.claims.formats import summary_line
 from pausefl.reproduction.figures.papers import AS_RUN, AS_WRITTEN, SETTINGS
 from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.pages.world_numbers import WorldNumbers
-from pausefl.reproduction.studies import changes, drift
+from pausefl.reproduction.studies import changes
 from pausefl.reproduction.studies.benchmark import Benchmark
 from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
@@ -153,17 +152,10 @@ class Numbers(WorldNumbers):
             raise KeyError(f"{scenario}: no gap of {selector} to {other}, but the other way round")
         return row
 
-    def faster(self, scenario: str, accuracy: float, selector: str, other: str) -> str:
-        """In how many seeds a selector reaches an accuracy before another does, or ends: ``9 of 10``."""
-        rounds = rounds_of(self.published.runs(scenario))
-        runs = trajectories(rounds, target=accuracy)
-        bounds = pair_gaps(METRICS["seconds_to_target"], runs, selector, other, ratio=True)
-        return f"{(bounds[:, 1] < 0).sum()} of {len(bounds)}"
-
     def behind(self, claim: str, reading: str, where: str) -> str:
-        """Least and greatest decided lag, in whole points, in scenarios with ``where`` in their names."""
+        """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
         found = self.verdicts[claim, reading].comparisons
-        lags = sorted(-one.gap for one in found if one.outcome in (HOLDS, FAILS) and where in one.where)
+        lags = sorted(-one.gap for one in found if one.made and where in one.where)
         return span(f"{lag:.0f}" for lag in lags)
 
     def log_cost(self, where: str) -> str:
@@ -243,16 +235,6 @@ class Numbers(WorldNumbers):
         )
 
     @cached_property
-    def drift(self) -> pd.DataFrame:
-        """What `pausefl.reproduction.studies.drift.summary` says of the published study."""
-        return drift.summary(self.published.study("drift", "rounds.parquet"))
-
-    def round_s(self, selector: str, forgetting: float, span: str) -> str:
-        """Seconds of a round in a span of the published study of a drift: ``0.55``."""
-        found = self.drift.set_index(["selector", "forgetting"])[span]
-        return f"{float(found[selector, forgetting]):.2f}"
-
-    @cached_property
     def knobs(self) -> dict[Any, dict[Any, Any]]:
         """What `changes.compare` makes of the published `mnist_knobs`, by knob and value."""
         return changes.compare(self._curves).set_index(["knob", "value"]).to_dict("index")
@@ -266,6 +248,20 @@ class Numbers(WorldNumbers):
         curves = self.published.study(LONG_RUNS[reading], "curves.parquet")
         own = curves[(curves["knob"] == "training.n_rounds") & (curves["selector"] == selector)]
         return f"{100 * own.groupby('seed')['accuracy'].last().mean():.0f}"
+
+    def long_run_meanwhile(self, selector: str, other: str, reading: str = AS_WRITTEN) -> str:
+        """The same of a selector when another one's runs of that length end, under the same seed.
+
+        Between the rounds that are kept, on a straight line.
+        """
+        curves = self.published.study(LONG_RUNS[reading], "curves.parquet")
+        own = curves[curves["knob"] == "training.n_rounds"].groupby(["selector", "seed"])
+        ends = own["elapsed_s"].last()[other]
+        then = [
+            np.interp(end, *own.get_group((selector, seed))[["elapsed_s", "accuracy"]].to_numpy().T)
+            for seed, end in ends.items()
+        ]
+        return f"{100 * np.mean(then):.0f}"
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
         """PAUSE less random selection with one setting changed: the gap and its interval, in points.

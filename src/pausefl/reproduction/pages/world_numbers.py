@@ -15,7 +15,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.benchmark.comparisons import Measure, compare, measures_of, unranked
 from pausefl.analysis.benchmark.page import to_markdown
 from pausefl.analysis.benchmark.suite import Suite
-from pausefl.analysis.formats import change, number, with_interval
+from pausefl.analysis.formats import change, in_points, number, with_interval
 from pausefl.analysis.intervals import Estimate, estimate
 from pausefl.analysis.measures import participations
 from pausefl.analysis.outcomes import smoothed_at
@@ -76,8 +76,8 @@ class WorldNumbers:
         )
         return to_markdown(own, suite, measures_of(suite)[measure], reference, unranked(rows)).rstrip()
 
-    def worlds_brief(self, study: str, labels: str) -> str:
-        """Mean accuracy (%) and mean largest budget spent of all selectors in each world; a Markdown table.
+    def worlds_brief(self, study: str, labels: str, *selectors: str) -> str:
+        """Mean accuracy (%) and mean largest budget spent of selectors in each world; a Markdown table.
 
         ``86.3 · 6.5`` in a cell, under one law of labels.
         """
@@ -93,10 +93,44 @@ class WorldNumbers:
                 LABELS[name] + " ‡" * (name in marked),
                 *(cells.get((name, world), "–") for world in suite.worlds),
             ]
-            for name in own["selector"].unique()
+            for name in selectors
         ]
         head = ["Selector", *(world.title for world in suite.worlds.values())]
         return markdown.table(head, body, "lr").rstrip()
+
+    def worlds_against(self, study: str, other: str, *selectors: str) -> str:
+        """Accuracy of selectors less another's in each cell, in points with its interval; a Markdown table.
+
+        Bold if the difference remains after Holm's correction.
+        """
+        suite = self._worlds(study)[0].benchmark
+        rows = []
+        for world, labels in product(suite.worlds, suite.labels):
+            cells = []
+            for selector in selectors:
+                row, measured = self._compared(study, world, labels, "accuracy", selector, other)
+                gap = _gap(row, measured)
+                cells.append(gap if row["verdict"] == "equal" else f"**{gap}**")
+            rows.append([suite.worlds[world].title, suite.labels[labels], *cells])
+        head = ["World", "Labels", *(LABELS[name] for name in selectors)]
+        return markdown.table(head, rows, "llr").rstrip()
+
+    def worlds_average(self, study: str, selector: str, other: str) -> str:
+        """Accuracy of a selector less another's, the mean of all cells: ``−1.3 (−2.3 to −0.2)`` points.
+
+        Seeds are the sample, so the interval takes cells as given.
+        """
+        suite = self._worlds(study)[0].benchmark
+        ours, theirs = (
+            pd.concat(
+                [
+                    self._by_seed(study, *cell, "accuracy", name)
+                    for cell in product(suite.worlds, suite.labels)
+                ]
+            )
+            for name in (selector, other)
+        )
+        return in_points(*estimate((ours - theirs).groupby("seed").mean()))
 
     def worlds_value(self, study: str, world: str, labels: str, measure: str, selector: str) -> str:
         """A selector's mean over seeds in a cell, of a time the median: ``87.1``, ``74``."""
@@ -154,9 +188,11 @@ class WorldNumbers:
         ends = self._by_seed(study, world, labels, "accuracy", selector)
         return f"{(ends < accuracy).sum()} of {len(ends)}"
 
-    def worlds_mean(self, study: str, world: str, labels: str, column: str, selector: str) -> str:
-        """Mean over seeds of a column of runs in a cell, with two digits: ``0.54``."""
-        return f"{self._by_seed(study, world, labels, column, selector).mean():.2f}"
+    def worlds_mean(
+        self, study: str, world: str, labels: str, column: str, selector: str, form: str = ".2f"
+    ) -> str:
+        """Mean over seeds of a column of runs in a cell: ``0.54``."""
+        return f"{self._by_seed(study, world, labels, column, selector).mean():{form}}"
 
     def most_often(self, scenario: str, seed: int, selector: str) -> str:
         """How often the client that takes part most does so, in a published run within its time: ``12``."""
