@@ -143,6 +143,24 @@ def _put(**changes: Any) -> Callable[[Any], Any]:
         (_put(late={"c1": -0.2}), r"'late' of the saved state cannot have -0\.2"),
         (_put(late={"c1": True}), "'late' of the saved state cannot have True"),
         (_put(late=[0.2]), r"'late' of the saved state cannot have \[0\.2\]"),
+        *(
+            (_put(late={"c1": [late]}), "'late' of the saved state cannot have ")
+            for late in (
+                [],
+                [1, 0.2, 2.0],
+                [1, 0.2, "2", 1],
+                [1.5, 0.2, 2.0, 1],
+                [1, 3.0, 2.0, 1],
+                [0, 1, 2, 1],
+            )
+        ),
+        *(
+            (
+                _put(late={"c1": rounds}),
+                "'late' of the saved state has rounds of client 'c1' that do not agree",
+            )
+            for rounds in ([[99, 0.2, 2.0, 1]], [[1, 0.2, 2.0, 99]], [[1, 0.2, 1e6, 1]])
+        ),
         (_put(latency_floor=float("nan")), "'latency_floor' of the saved state cannot have nan"),
         (_put(latency_floor=0), "'latency_floor' of the saved state cannot have 0"),
         (_put(guessed={"c1": 3}), "'guessed' of the saved state must be a list"),
@@ -202,8 +220,33 @@ def test_a_learned_floor_follows_a_shorter_timeout() -> None:
     first.observe({})
     second.restore(first.state(), changed=["timeout"])
     assert second.history.latency_floor == 3
-    assert second.state()["late"] == {asked[0]: 3.0}
+    assert second.state()["late"][asked[0]][0][1] == 3.0
     Picker("sweep", {"a": 1, "b": 2}, 1, "auto", 3.0).restore(second.state())
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize(("timeout", "forgetting"), [(5.0, 0.0), (60.0, 0.0), (1.5, 0.0), (60.0, 0.5)])
+def test_a_late_answer_corrects_what_its_round_counted_whatever_the_timeout_is_now(
+    timeout: float, forgetting: float, earlier: bool, plain: bool
+) -> None:
+    first, second, third = (
+        Picker("fedavg", dict.fromkeys("abc", 9), 2, 0.05, own, over_selection=0.5, forgetting=forgetting)
+        for own in (5.0, timeout, timeout)
+    )
+    for seconds in (1.0, None):
+        first.select([*"abc"])
+        first.observe({"a": 0.3, "b": 0.4} | ({} if seconds is None else {"c": seconds}))
+    state = first.state(plain)
+    if earlier:  # versions that saved the least seconds alone
+        late = state["late"]
+        state["late"] = [["c", late[0][1][0][1]]] if plain else {"c": late["c"][0][1]}
+    second.restore(state, changed=["timeout"])
+    second.select([*"ab"])
+    second.observe({"a": 0.3, "b": 0.4, "c": 1.4})
+    assert second.history.mean_latency[2] == pytest.approx(1.2)
+    assert second.history.mean_speed[2] == pytest.approx((0.05 / 1.0 + 0.05 / 1.4) / 2)
+    third.restore(second.state(plain))
 
 
 @pytest.mark.parametrize(("own", "others"), [(2**53, 2**53 + 1), (2**63 - 1, 2**63 - 2)])
@@ -240,7 +283,7 @@ def _deep(n: int = 3000) -> list[Any]:
         ("clients/quality", [1.0], "'clients' of the saved state: quality must be a list with .* the 12"),
         ("clients/quality/0", "1", "quality of client 'c0' cannot be '1'"),
         ("asked", 5, "'asked' of the saved state must be a list, and is 5"),
-        ("late", [5], r"'late' of the saved state has 5, and must have lists \[client, seconds\]"),
+        ("late", [5], r"'late' of the saved state has 5, and must have lists \[client, rounds\]"),
         ("late", [["c1", 10**400]], "'late' of the saved state cannot have 1000"),
         ("latency_floor", 10**400, "'latency_floor' of the saved state cannot have 1000"),
         ("latency_floor", "0.05", "'latency_floor' of the saved state cannot have '0.05'"),

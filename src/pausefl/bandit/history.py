@@ -184,16 +184,20 @@ class History:
         self.privacy = feedback.privacy
         self.round += 1
 
-    def correct(self, user: int, counted: float, took: float) -> None:
-        """Replace the seconds that the last participation of a user counted with by those that it took.
+    def correct(self, user: int, nth: int, counted: float, took: float) -> None:
+        """Replace the seconds that a user's ``nth`` participation counted with by those that it took.
 
-        Exact if it has not taken part since; both are at least the floor.
+        Both are at least the floor.
         """
-        n = float(self.participations[user])
-        if self.forgetting:
-            n = min(n, 1 / self.forgetting)
-        self.mean_speed[user] += (self.latency_floor / took - self.latency_floor / counted) / n
-        self.mean_latency[user] += (took - counted) / n
+        weight = self.weight(user, nth)
+        self.mean_speed[user] += (self.latency_floor / took - self.latency_floor / counted) * weight
+        self.mean_latency[user] += (took - counted) * weight
+
+    def weight(self, user: int, nth: int) -> float:
+        """Weight that a user's ``nth`` participation has in its means."""
+        n = np.arange(nth, self.participations[user] + 1, dtype=np.float64)
+        shares = np.maximum(1 / n, self.forgetting)  # of each new observation, from that one on
+        return float(shares[0] * np.prod(1 - shares[1:]))
 
     def change_floor(self, floor: float) -> None:
         """Have another floor, in seconds, as if it had been so from the start.

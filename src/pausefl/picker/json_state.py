@@ -32,7 +32,7 @@ def to_json(state: State) -> State:
         "ids": [_to_json_id(one) for one in clients["data_size"]],
         "clients": {name: [*values.values()] for name, values in clients.items()},
         **{name: [_to_json_id(one) for one in state[name]] for name in LISTS},
-        "late": [[_to_json_id(one), least] for one, least in state["late"].items()],
+        "late": [[_to_json_id(one), rounds] for one, rounds in state["late"].items()],
         "latency_floor": state["latency_floor"],
         "arrays": {path: _array(value) for path, value in state.items() if isinstance(value, np.ndarray)},
     }
@@ -63,13 +63,13 @@ def from_json(saved: Mapping[str, Any]) -> State:
     for pair in saved["late"]:
         if not isinstance(pair, list) or len(pair) != 2:
             raise PauseflError(
-                f"'late' of the saved state has {shortened(pair)}, and must have lists [client, seconds]"
+                f"'late' of the saved state has {shortened(pair)}, and must have lists [client, rounds]"
             )
     return {
         "made": saved["made"],
         "clients": {name: dict(zip(ids, saved["clients"][name], strict=True)) for name in OF_CLIENTS},
         **{name: [_from_json_id(name, one) for one in saved[name]] for name in LISTS},
-        "late": {_from_json_id("late", one): least for one, least in saved["late"]},
+        "late": {_from_json_id("late", one): rounds for one, rounds in saved["late"]},
         "latency_floor": saved["latency_floor"],
         **{path: _values(path, one) for path, one in saved["arrays"].items()},
     }

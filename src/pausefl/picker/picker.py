@@ -27,7 +27,16 @@ from pausefl.picker.given import (
     whole,
 )
 from pausefl.picker.json_state import from_json, to_json
-from pausefl.picker.state import OF_CLIENTS, State, check_counts, check_state, comparable, is_same
+from pausefl.picker.state import (
+    OF_CLIENTS,
+    Late,
+    State,
+    check_counts,
+    check_state,
+    comparable,
+    is_same,
+    listed_late,
+)
 from pausefl.plugins import OwnPartError, arguments
 from pausefl.privacy.accountants import Accountant, PureAccountant
 from pausefl.privacy.ledger import Ledger
@@ -180,8 +189,8 @@ class Picker:
         self.size_guessed: set[Hashable] = set()
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self._left: set[Hashable] = set()
-        # Whose answer to an earlier round has not come, and the least seconds that it can have taken.
-        self._late: dict[Hashable, float] = {}
+        # The rounds that each client has not answered, the earliest first.
+        self._late: dict[Hashable, list[Late]] = {}
         self._cut: list[int] | None = [0, 0, 0]  # the first answers; those at the floor, and at the timeout
         self.join(data_size, quality, cluster)
 
@@ -364,14 +373,15 @@ class Picker:
             self.selector.observe(feedback, self.history)
         self.history.change_floor(floor)
         for one in [one for one in measured if one not in self.epsilon]:
-            least = self._late.pop(one)
+            earlier = self._late.pop(one)[-1]
             if late == "slow":
-                took = min(max(measured[one], least, floor), self.timeout)
-                self.history.correct(self.index[one], self.timeout, took)
+                self._correct(one, earlier, measured[one])
         self.history.observe(feedback)
         for one in self.epsilon:
             self._late.pop(one, None)
-        self._late |= {one: ended for one in self.epsilon if one not in waited}
+        for one in [one for one in self.epsilon if one not in waited]:
+            nth = int(self.history.participations[self.index[one]])
+            self._late[one] = [Late(self.history.round - 1, ended, self.timeout, nth)]
         self.epsilon, self._times = {}, np.empty(0, np.int64)
         self._warn_if_cut([*waited.values()])
 
@@ -466,7 +476,7 @@ class Picker:
             "asked": [*self.epsilon],
             "guessed": [*self.size_guessed],
             "left": [one for one in self.ids if one in self._left],
-            "late": dict(self._late),
+            "late": {one: [[*late] for late in rounds] for one, rounds in self._late.items()},
             "latency_floor": self.history.latency_floor,
             "participations": self.ledger.participations.copy(),
             **{f"history/{name}": array for name, array in self.history.state().items()},
@@ -553,7 +563,8 @@ class Picker:
                 f"'latency_floor' of the saved state is {shortened(floor)}, and that of this picker {own:g}"
             )
         timeouts = [one for one in (state.get("made", {}).get("timeout"), self.timeout) if is_real(one)]
-        late = [("late", least) for least in state.get("late", {}).values()]
+        rounds = [one for own in state.get("late", {}).values() for one in listed_late(own)]
+        late = [("late", one if is_real(one) else Late(*one).least) for one in rounds]
         for name, seconds in [("latency_floor", floor or own), *late]:
             if seconds > max(timeouts):
                 raise PauseflError(
@@ -583,11 +594,48 @@ class Picker:
         check_counts(self._users(state["asked"]), self.ledger.participations, self.history.participations)
         self.history.change_floor(min(self.history.latency_floor, self.timeout))  # which may have changed
         self._left = set(state.get("left", ()))
-        self._late = {one: min(float(least), self.timeout) for one, least in state.get("late", {}).items()}
+        before = float(state.get("made", {}).get("timeout", self.timeout))
+        self._late = {
+            one: [self._late_of(one, late, before) for late in listed_late(own)]
+            for one, own in state.get("late", {}).items()
+            if listed_late(own)
+        }
+        self._check_late()
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
             self.observe({})
         self.size_guessed = set(state.get("guessed", ()))  # which older states lack
+
+    def _late_of(self, one: Hashable, saved: Any, timeout: float) -> Late:
+        """A saved round that a client has not answered, of a picker with a timeout in seconds."""
+        if isinstance(saved, list | tuple):
+            round, least, counted, nth = saved
+            return Late(int(round), min(float(least), self.timeout), float(counted), int(nth))
+        # Earlier versions saved the least seconds alone, of the last participation.
+        user, history = self.index[one], self.history
+        if nth := int(history.participations[user]):
+            timeout = min(timeout, float(history.mean_latency[user]) / history.weight(user, nth))
+        return Late(history.round - 1, min(float(saved), self.timeout), timeout, nth)
+
+    def _check_late(self) -> None:
+        """Raise `PauseflError` if the means of a client cannot have its rounds without an answer in them."""
+        for one, rounds in self._late.items():
+            user, history = self.index[one], self.history
+            known = all(
+                0 < late.round < history.round and 0 < late.nth <= history.participations[user]
+                for late in rounds
+            )
+            counted = sum(late.counted * history.weight(user, late.nth) for late in rounds) if known else 0.0
+            if not known or not counted <= history.mean_latency[user] * (1 + 1e-9):
+                raise PauseflError(
+                    f"'late' of the saved state has rounds of client {shortened(one)} that do not agree with"
+                    " its history"
+                )
+
+    def _correct(self, one: Hashable, late: Late, seconds: float) -> None:
+        """Have the means know after how many seconds a client answered an earlier round."""
+        took = min(max(seconds, late.least, self.history.latency_floor), self.timeout)
+        self.history.correct(self.index[one], late.nth, late.counted, took)
 
     def _made(self) -> dict[str, Any]:
         """Arguments that coming selections depend on, in values that another process has alike."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,18 @@ State = dict[str, Any]
 OF_CLIENTS = ("data_size", "quality", "cluster")
 #: Lists of clients that a state has.
 LISTS = ("asked", "guessed", "left")
+
+
+class Late(NamedTuple):
+    """A round that a client was asked in, and that its answer has not come to."""
+
+    round: int
+    #: The least seconds that the answer can have taken: those after which the round ended.
+    least: float
+    #: The seconds that the round counted, which was the timeout then.
+    counted: float
+    #: Which of the client's participations it was, from 1.
+    nth: int
 
 
 def check_state(state: object) -> None:
@@ -48,14 +60,15 @@ def check_state(state: object) -> None:
                     f"'clients' of the saved state: {name} of client {shortened(one)} cannot be"
                     f" {shortened(value)}"
                 )
-    late = state.get("late", {})  # older states lack it, and a floor
-    times = [("latency_floor", state.get("latency_floor", 1.0))]
-    times += [("late", value) for value in (late.values() if isinstance(late, Mapping) else [late])]
-    for name, value in times:
-        if not is_real(value) or not value > 0:
-            raise PauseflError(
-                f"'{name}' of the saved state cannot have {shortened(value)}, in seconds above 0"
-            )
+    late, floor = state.get("late", {}), state.get("latency_floor", 1.0)  # which older states lack
+    wrong = [] if _are_seconds(floor) else [("latency_floor", floor)]
+    if isinstance(late, Mapping):
+        rounds = [one for own in late.values() for one in listed_late(own)]
+        wrong += [("late", one) for one in rounds if not _can_be_late(one)]
+    else:
+        wrong += [("late", late)]
+    for name, value in wrong:
+        raise PauseflError(f"'{name}' of the saved state cannot have {shortened(value)}, in seconds above 0")
     if unknown := [one for one in late if one not in ids]:
         raise PauseflError(
             f"'late' of the saved state has client {shortened(unknown[0])}, who is none of its clients"
@@ -67,6 +80,26 @@ def check_state(state: object) -> None:
             if one not in ids or one in some[:i]:
                 why = "twice" if one in some[:i] else "who is none of its clients"
                 raise PauseflError(f"'{name}' of the saved state has client {shortened(one)}, {why}")
+
+
+def listed_late(own: Any) -> Any:
+    """What a state has of a client's rounds without an answer; earlier versions saved the seconds alone."""
+    return own if isinstance(own, list | tuple) else [own]
+
+
+def _can_be_late(saved: Any) -> bool:
+    """Whether something can be the fields of a `Late`, or the least seconds alone."""
+    if not isinstance(saved, list | tuple):
+        return _are_seconds(saved)
+    if len(saved) != len(Late._fields) or not all(map(_are_seconds, saved)):
+        return False
+    late = Late(*saved)
+    return late.round % 1 == late.nth % 1 == 0 and late.least <= late.counted
+
+
+def _are_seconds(value: object) -> bool:
+    """Whether something is a finite number above 0."""
+    return is_real(value) and bool(value > 0)  # type: ignore[operator]
 
 
 def _can_be(name: str, value: object) -> bool:

@@ -58,3 +58,17 @@ def test_forgetting_gives_the_last_observations_a_least_weight() -> None:
         expected += (seconds - expected) * max(1 / n, 0.25)
         assert history.mean_latency.tolist() == pytest.approx([0.0, expected])
     assert expected > np.mean([1, 2, 3, 4, 5, 6])
+
+
+@pytest.mark.parametrize("forgetting", [0.0, 0.3])
+@pytest.mark.parametrize("nth", [1, 3, 6])
+def test_a_correction_is_as_if_the_seconds_had_been_known(forgetting: float, nth: int) -> None:
+    took = [1.0, 0.2, 0.7, 0.4, 0.3, 0.5]
+    told = [2.0 if n == nth else seconds for n, seconds in enumerate(took, start=1)]
+    known, corrected = (History.empty(np.array([1, 1]), 1, 0.1, forgetting=forgetting) for _ in range(2))
+    for history, latency in ((known, took), (corrected, told)):
+        for seconds in latency:
+            history.observe(Feedback(np.array([1]), np.array([seconds]), np.ones(2)))
+    corrected.correct(1, nth, 2.0, took[nth - 1])
+    np.testing.assert_allclose(corrected.mean_latency, known.mean_latency, rtol=1e-12)
+    np.testing.assert_allclose(corrected.mean_speed, known.mean_speed, rtol=1e-12)
