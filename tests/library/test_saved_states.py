@@ -220,8 +220,48 @@ def test_a_learned_floor_follows_a_shorter_timeout() -> None:
     first.observe({})
     second.restore(first.state(), changed=["timeout"])
     assert second.history.latency_floor == 3
-    assert second.state()["late"][asked[0]][0][1] == 3.0
+    assert second.state()["late"][asked[0]] == [[1, 3.0, 3.0, 1]]
     Picker("sweep", {"a": 1, "b": 2}, 1, "auto", 3.0).restore(second.state())
+
+
+@pytest.mark.parametrize("floor", [0.05, "auto"])
+@pytest.mark.parametrize("timeout", [60.0, 1.0])
+def test_who_never_answered_is_as_slow_as_the_timeout_is_now(timeout: float, floor: Any) -> None:
+    """Client a is fast, b answers one round of two, and c and d never did; e was not asked."""
+    first, second = (Picker("fedavg", dict.fromkeys("abcde", 9), 2, floor, own) for own in (2.0, timeout))
+    for more in ({"b": 0.8}, {}):
+        first.select([*"abcd"])
+        first.observe({"a": 0.1, **more})
+    second.restore(first.state(), changed=["timeout"])
+    history, least = second.history, second.history.latency_floor
+    silent = min(2.0, timeout)
+    np.testing.assert_allclose(history.mean_latency, [0.1, (0.8 + silent) / 2, timeout, timeout, 0])
+    speed = (least / 0.8 + least / silent) / 2
+    np.testing.assert_allclose(history.mean_speed, [least / 0.1, speed, least / timeout, least / timeout, 0])
+    second.select([*"e"])
+    second.observe({"e": 0.3, "d": 0.5})  # an answer after its round had waited for the former timeout
+    assert history.mean_latency[3] == pytest.approx((timeout + silent) / 2)
+    third = Picker("fedavg", dict.fromkeys("abcde", 9), 2, floor, timeout)
+    third.restore(second.state())
+    assert pickle.dumps(third.state()) == pickle.dumps(second.state())
+
+
+def test_a_longer_timeout_after_nobody_answered_is_as_if_it_had_been_so_from_the_start() -> None:
+    first, second, always = (
+        Picker("fedavg", dict.fromkeys("abc", 9), 2, "auto", own) for own in (2.0, 60.0, 60.0)
+    )
+    for picker in (first, always):
+        for _ in range(2):
+            picker.select([*"ab"])
+            picker.observe({})
+    second.restore(first.state(), changed=["timeout"])
+    assert "latency_floor = auto, timeout = 60 s" in repr(second)
+    for picker in (second, always):
+        picker.select([*"abc"])
+        picker.observe({"a": 20.0, "c": 10.0})
+    assert second.history.latency_floor == 10
+    for name in ("mean_latency", "mean_speed"):
+        np.testing.assert_allclose(getattr(second.history, name), getattr(always.history, name))
 
 
 @pytest.mark.parametrize("plain", [False, True])

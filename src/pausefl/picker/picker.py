@@ -592,7 +592,6 @@ class Picker:
         self.selector.restore(parts["selector"])
         self.ledger.restore(saved(state, "participations", np.int64, (len(self.ids),), 0))
         check_counts(self._users(state["asked"]), self.ledger.participations, self.history.participations)
-        self.history.change_floor(min(self.history.latency_floor, self.timeout))  # which may have changed
         self._left = set(state.get("left", ()))
         before = float(state.get("made", {}).get("timeout", self.timeout))
         self._late = {
@@ -601,6 +600,8 @@ class Picker:
             if listed_late(own)
         }
         self._check_late()
+        if before != self.timeout:
+            self._follow_timeout(before)
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
             self.observe({})
@@ -631,6 +632,30 @@ class Picker:
                     f"'late' of the saved state has rounds of client {shortened(one)} that do not agree with"
                     " its history"
                 )
+
+    def _follow_timeout(self, before: float) -> None:
+        """Have the means follow from a former timeout, in seconds, to that of this picker.
+
+        Clients whose every round counted the former timeout have the new one, and no mean is above it. Of one
+        who answered some rounds, the others count as before with a longer timeout: it may be just too slow
+        for the former one.
+        """
+        history, floor = self.history, self.history.latency_floor
+        if self._learns_floor and floor >= before:  # nobody has answered in time
+            floor = self.timeout
+        history.change_floor(min(floor, self.timeout))
+        for one, rounds in self._late.items():
+            for late in rounds:
+                if late.counted > self.timeout:
+                    history.correct(self.index[one], late.nth, late.counted, self.timeout)
+        slow = (history.participations > 0) & (history.mean_latency >= min(before, self.timeout))
+        history.mean_latency[slow] = self.timeout
+        history.mean_speed[slow] = history.latency_floor / self.timeout
+        for one, rounds in self._late.items():
+            least = self.timeout if slow[self.index[one]] else 0.0
+            self._late[one] = [
+                late._replace(counted=min(max(late.counted, least), self.timeout)) for late in rounds
+            ]
 
     def _correct(self, one: Hashable, late: Late, seconds: float) -> None:
         """Have the means know after how many seconds a client answered an earlier round."""
