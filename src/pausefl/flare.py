@@ -54,7 +54,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
         Options of the selector, by name.
     save_to
         File on the server that has the picker's state as JSON, written before and after each round. If it is
-        there, the picker goes on from it.
+        there, the picker goes on from it; ``timeout`` and ``n_selected`` may differ.
 
     Attributes
     ----------
@@ -107,8 +107,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
         if self._picker is None:
             self._picker = self._make_picker()
             if self.save_to and Path(self.save_to).exists():
-                go_on(self._picker, Path(self.save_to))
-                self.info(f"The picker goes on from {self.save_to}: {self._picker}")
+                self.info(go_on(self._picker, Path(self.save_to)))
         picker, online = self._picker, list(super().sample_clients())
         join_new(picker, online)
         asked = [str(name) for name in picker.select(online)]

@@ -86,7 +86,8 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
     ConfigError
         If ``base`` is no class derived from `FedAvg`, or the selector asks for losses before it selects.
     PauseflError
-        If ``save_to`` is of a picker that was made with other arguments.
+        If ``save_to`` is of a picker that was made with other arguments than ``timeout``, ``n_selected`` and
+        ``over_selection``, which may differ.
     """
 
     def __new__(cls, base: type[FedAvg], *args: Any, **kwargs: Any) -> PickerStrategy:
@@ -123,8 +124,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         self._names: dict[int, Hashable] = {}
         self._nameless: set[int] = set()
         if self.save_to is not None and self.save_to.exists():
-            go_on(picker, self.save_to)
-            log(INFO, "The picker goes on from %s, in round %s.", self.save_to, picker.history.round)
+            log(INFO, "%s", go_on(picker, self.save_to))
 
     def watch(self, grid: Grid) -> Grid:
         """A grid like another one, on which the picker sees who answers, for a strategy around this one.

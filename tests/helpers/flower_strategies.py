@@ -203,9 +203,11 @@ def sizes() -> dict[str, Any]:
         except pausefl.PauseflError as error:
             results["broken"] = str(error)
         try:
-            made("random", save_to=file, timeout=3.0)
+            made("sweep", save_to=file)
         except pausefl.PauseflError as error:
             results["other"] = str(error)
+        slower = made("random", save_to=file, timeout=7.0).picker
+        results["slower"] = [slower.timeout, slower.history.round, len(slower.ids)]
     return results
 
 

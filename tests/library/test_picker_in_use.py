@@ -20,6 +20,7 @@ import pausefl
 from pausefl import GeometricSchedule, Picker
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
+from pausefl.picker.nodes import go_on, save
 from pausefl.plugins import arguments
 from pausefl.privacy import UniformSchedule
 from pausefl.selectors import SELECTORS
@@ -327,6 +328,24 @@ def test_a_restored_picker_says_what_differs_and_may_have_another_timeout() -> N
         pick("tifl").restore(first.state(), changed=["timeout"])
     with pytest.raises(ConfigError, match="changed: 'seed' cannot change"):
         changed.restore(first.state(), changed=["seed"])
+
+
+def test_a_picker_of_a_framework_goes_on_with_another_timeout_or_number_of_clients(tmp_path: Path) -> None:
+    first, file = pick("sweep", schedule=GeometricSchedule(40.0, 0.1)), tmp_path / "budgets.json"
+    play(first, 4)
+    save(first, file)
+    again = pick("sweep", schedule=GeometricSchedule(40.0, 0.1))
+    assert go_on(again, file) == f"The picker goes on from {file}, in round 5."
+    other = pick("sweep", schedule=GeometricSchedule(40.0, 0.1), timeout=60, n_selected=4, over_selection=0.5)
+    assert go_on(other, file) == (
+        f"The picker goes on from {file}, in round 5, timeout = 60 (it was 2), n_selected = 4 (it was 3),"
+        " over_selection = 0.5 (it was None)."
+    )
+    assert len(other.select(CLIENTS)) == 6
+    np.testing.assert_array_equal(other.history.participations, first.history.participations)
+    words = "save_to: .*budgets.json: the saved state is of a picker with selector = sweep .here pause."
+    with pytest.raises(PauseflError, match=words):
+        go_on(pick("pause", schedule=GeometricSchedule(40.0, 0.1), timeout=60.0), file)
 
 
 @pytest.mark.parametrize("name", ["pause", "cs_ucb", "bsfl"])

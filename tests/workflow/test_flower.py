@@ -142,8 +142,9 @@ def test_a_server_that_restarts_goes_on_from_its_file(strategies: dict[str, Any]
     assert found["charged"] == [0] * 17 + [1] * 3  # the server was killed while it sent
     assert re.match(r"save_to: .*own\.json cannot be read: ", found["broken"])
     assert re.match(
-        r"save_to: .*picker\.json: the saved state is of a picker with timeout = 5", found["other"]
+        r"save_to: .*picker\.json: the saved state is of a picker with selector = random", found["other"]
     )
+    assert found["slower"] == [7, 4, 20]
 
 
 @pytest.mark.slow

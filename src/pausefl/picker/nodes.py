@@ -10,7 +10,7 @@ import numpy as np
 
 from pausefl.errors import PauseflError
 from pausefl.files import write_text
-from pausefl.picker.picker import Picker
+from pausefl.picker.picker import CHANGEABLE, Picker
 
 
 def join_new(picker: Picker, ids: Iterable[Hashable]) -> list[Hashable]:
@@ -36,16 +36,28 @@ def save(picker: Picker, file: Path) -> None:
     write_text(file, json.dumps(picker.state(plain=True)))
 
 
-def go_on(picker: Picker, file: Path) -> None:
-    """Have a picker go on from what `save` wrote; `PauseflError` names the file if it cannot."""
+def go_on(picker: Picker, file: Path) -> str:
+    """Have a picker go on from what `save` wrote; `PauseflError` names the file if it cannot.
+
+    Its timeout and the numbers of clients may differ from those of the one that was saved. Returns a line
+    for a log, which says so.
+    """
     try:
         state = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise PauseflError(f"save_to: {file} cannot be read: {error}") from None
     try:
-        picker.restore(state)
+        picker.restore(state, changed=CHANGEABLE)
     except PauseflError as error:
         raise PauseflError(f"save_to: {file}: {error}") from None
+    before, now = state.get("made", {}), picker.state()["made"]
+    differ = [name for name in CHANGEABLE if name in before and before[name] != now[name]]
+    told = [f"{name} = {_shown(now[name])} (it was {_shown(before[name])})" for name in differ]
+    return ", ".join([f"The picker goes on from {file}, in round {picker.history.round}", *told]) + "."
+
+
+def _shown(number: float | None) -> str:
+    return "None" if number is None else f"{number:g}"
 
 
 def _mean_size(picker: Picker) -> int:

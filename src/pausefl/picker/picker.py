@@ -53,7 +53,7 @@ from pausefl.streams import Streams
 REWARD = AverageReward(alpha=100.0, beta=2.0, gamma=5.0)
 
 #: Arguments that may differ from those of the picker that a state was saved of, if `Picker.restore` is told.
-_CHANGEABLE = ("timeout", "n_selected", "over_selection")
+CHANGEABLE = ("timeout", "n_selected", "over_selection")
 #: Least share of the timeout that a floor may be which is learned from answers.
 _LEAST_FLOOR = 1e-4
 #: The first answers are looked at once there are so many, in so many rounds: a warning if this share of them
@@ -507,8 +507,8 @@ class Picker:
         if isinstance(changed, str):
             changed = (changed,)
         for name in changed:
-            if name not in _CHANGEABLE:
-                raise ConfigError(f"changed: {name!r} cannot change. {suggest(name, _CHANGEABLE)}")
+            if name not in CHANGEABLE:
+                raise ConfigError(f"changed: {name!r} cannot change. {suggest(name, CHANGEABLE)}")
         try:
             if isinstance(state, Mapping) and "arrays" in state:
                 state = from_json(state)
@@ -550,7 +550,7 @@ class Picker:
 
         told = ", ".join(f"{name} = {shown(before[name])} (here {shown(now[name])})" for name in wrong)
         hint = ""
-        if set(wrong) <= set(_CHANGEABLE):
+        if set(wrong) <= set(CHANGEABLE):
             keys = ", ".join(f"'{name}'" for name in differ)
             hint = f". To go on with the values of this one: restore(state, changed=[{keys}])"
         raise PauseflError(f"the saved state is of a picker with {told}{hint}")
