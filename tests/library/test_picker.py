@@ -280,6 +280,21 @@ def test_a_client_joins_later_and_is_tried(name: str) -> None:
     assert play(again, 5) == play(picker, 5)
 
 
+@pytest.mark.parametrize("silent", [True, False])
+@pytest.mark.parametrize("name", ["pause", "bsfl", "sweep"])
+def test_clients_who_join_late_are_asked_about_as_often_as_the_others_since_then(
+    name: str, silent: bool
+) -> None:
+    picker = pick(name, dict.fromkeys(SIZES, 40))
+    play(picker, 200)
+    new = ["client 12", "client 13", "client 14"]
+    picker.join(dict.fromkeys(new, 40))
+    asked = Counter(one for users in play(picker, 60, silent=new if silent else ()) for one in users)
+    fair = 60 * M / (K + 3)
+    for one in new:
+        assert 1 <= asked[one] <= 2 * fair
+
+
 def test_fewer_clients_than_m_all_take_part() -> None:
     picker = pick("pause", {})
     assert picker.select([]) == []

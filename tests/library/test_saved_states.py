@@ -94,6 +94,8 @@ def test_a_picker_names_what_cannot_be_and_stays_as_it_was(selector: str) -> Non
                 second.restore(state | {name: value})
             assert name.rpartition("/")[2] in str(error.value), (name, what, error.value)
             n_tried += 1
+        if name in ("history/since", "history/ahead"):  # which states of earlier versions lack
+            continue
         with pytest.raises(PauseflError, match=f"lacks '{name.rpartition('/')[2]}'"):
             second.restore({key: one for key, one in state.items() if key != name})
     assert n_tried > 50

@@ -78,6 +78,8 @@ _ONE = 1 + 1e-9
 
 #: Array attributes of `History` that change from round to round.
 _OBSERVED = ("participations", "mean_speed", "mean_latency", "privacy", "available")
+#: Those that say where users began who joined later.
+_OF_JOINING = ("since", "ahead")
 
 
 @dataclass
@@ -113,6 +115,11 @@ class History:
         (K,) p_k(t - 1); ones at the start.
     available
         (K,) whether each user can take part in the coming round (BSFL's A_t); everyone at the start.
+    since
+        (K,) rounds that had passed when each user joined; 0 of those who are there from the start.
+    ahead
+        (K,) participations that a user who joined later is taken to have had before, where they are to be
+        even: the least of those who were there. 0 of those who are there from the start.
     """
 
     data_size: NDArray[np.int64]
@@ -128,6 +135,13 @@ class History:
     available: NDArray[np.bool_]
     forgetting: float = 0.0
     losses: Losses | None = None
+    since: NDArray[np.int64] = field(default=None)  # type: ignore[arg-type]
+    ahead: NDArray[np.int64] = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        for name in _OF_JOINING:
+            if getattr(self, name) is None:
+                setattr(self, name, np.zeros(len(self.data_size), np.int64))
 
     @classmethod
     def empty(
@@ -212,19 +226,22 @@ class History:
         self, data_size: NDArray[np.int64], quality: NDArray[np.float64], cluster: NDArray[np.int64]
     ) -> None:
         """Add n users, never seen, after those there are; arguments (n,)."""
-        new = {"data_size": data_size, "quality": quality, "cluster": cluster}
-        new["privacy"] = np.ones(len(data_size))
-        for name in ("data_size", "quality", "cluster", *_OBSERVED):
+        n, taken = len(data_size), self.participations + self.ahead
+        there = taken[self.available] if self.available.any() else taken
+        new = {"data_size": data_size, "quality": quality, "cluster": cluster, "privacy": np.ones(n)}
+        new |= {"since": np.full(n, self.round - 1), "ahead": np.full(n, there.min() if len(there) else 0)}
+        for name in ("data_size", "quality", "cluster", *_OBSERVED, *_OF_JOINING):
             old = getattr(self, name)
-            more = new.get(name, np.zeros(len(data_size)))
+            more = new.get(name, np.zeros(n))
             setattr(self, name, np.concatenate([old, np.asarray(more, old.dtype)]))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Copies of everything that rounds change, by name."""
-        return {"round": np.array(self.round)} | {name: getattr(self, name).copy() for name in _OBSERVED}
+        changing = (*_OBSERVED, *_OF_JOINING)
+        return {"round": np.array(self.round)} | {name: getattr(self, name).copy() for name in changing}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Continue from a `state`.
+        """Continue from a `state`; in those of earlier versions everyone is there from the start.
 
         Raises
         ------
@@ -241,6 +258,10 @@ class History:
             "privacy": saved(state, "privacy", np.float64, users, 0, _ONE),
             "available": saved(state, "available", np.bool_, users),
         }
+        for name in _OF_JOINING:
+            found[name] = saved(
+                {name: np.zeros(users, np.int64), **state}, name, np.int64, users, 0, round - 1
+            )
         self.round = round
-        for name in _OBSERVED:
-            setattr(self, name, found[name])
+        for name, array in found.items():
+            setattr(self, name, array)

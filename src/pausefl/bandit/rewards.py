@@ -30,7 +30,8 @@ Users = NDArray[np.int64]
 def generalization(history: History, beta: float, weight: Floats | Users) -> Floats:
     """g_k (K,): by how much a user took part less than its share of the weight (v2, eq. 8; BSFL, eq. 4).
 
-    In [-1, 1] if no user holds more than 1 / m of the weight.
+    In [-1, 1] if no user holds more than 1 / m of the weight. Of a user who joined later, the rounds since
+    then count.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def generalization(history: History, beta: float, weight: Floats | Users) -> Flo
         (K,) weight of each user, e.g. the number of its examples.
     """
     share = history.n_selected * weight / weight.sum()
-    gap = share - history.participations / history.round
+    gap = share - history.participations / (history.round - history.since)
     return np.asarray(np.abs(gap) ** beta * np.sign(gap))
 
 

@@ -25,7 +25,8 @@ class Sweep(Selector):
         i = argmax over i of w_{k_i} + ... + w_{k_(i+m-1)}, of equal sums the first, which is the fastest.
 
     A round lasts as long as its slowest user, so neighbours waste least of each other's time; and nobody who
-    is more than s participations ahead is asked while m others can be, so budgets are spent evenly.
+    is more than s participations ahead is asked while m others can be, so budgets are spent evenly. A user
+    who joins later counts from the least T_j of those who are there.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class Sweep(Selector):
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
         users, m = rng.permutation(history.candidates()), history.n_selected
-        taken = history.participations[users]
+        taken = (history.participations + history.ahead)[users]
         most = max(int(taken.min()) + self.lag, int(np.partition(taken, m - 1)[m - 1]))
         users = users[taken <= most]
         users = users[np.argsort(history.mean_latency[users], kind="stable")]

@@ -72,3 +72,24 @@ def test_a_correction_is_as_if_the_seconds_had_been_known(forgetting: float, nth
     corrected.correct(1, nth, 2.0, took[nth - 1])
     np.testing.assert_allclose(corrected.mean_latency, known.mean_latency, rtol=1e-12)
     np.testing.assert_allclose(corrected.mean_speed, known.mean_speed, rtol=1e-12)
+
+
+def test_who_joins_later_is_known_by_the_rounds_before_and_the_least_used_of_those_there() -> None:
+    history = History.empty(np.full(3, 10), 1, FLOOR)
+    assert history.since.tolist() == history.ahead.tolist() == [0, 0, 0]
+    for user in (0, 0, 1, 1, 1, 2):
+        history.observe(Feedback(np.array([user]), np.array([0.1]), np.ones(len(history.privacy))))
+    history.available = np.array([True, True, False])  # the third is not there
+    history.join(np.array([5, 5]), np.ones(2), np.zeros(2, np.int64))
+    assert history.since.tolist() == [0, 0, 0, 6, 6]
+    assert history.ahead.tolist() == [0, 0, 0, 2, 2]
+    history.observe(Feedback(np.array([3]), np.array([0.1]), np.ones(5)))
+    history.available = np.array([False, False, False, True, True])
+    history.join(np.array([5]), np.ones(1), np.zeros(1, np.int64))
+    assert history.since.tolist() == [0, 0, 0, 6, 6, 7]
+    assert history.ahead.tolist() == [0, 0, 0, 2, 2, 2]  # the fifth has not taken part
+    restored, state = History.empty(np.full(6, 10), 1, FLOOR), history.state()
+    restored.restore(state)
+    assert restored.since.tolist() == history.since.tolist()
+    restored.restore({name: array for name, array in state.items() if name not in ("since", "ahead")})
+    assert restored.since.tolist() == restored.ahead.tolist() == [0] * 6

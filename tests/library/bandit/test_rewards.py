@@ -70,6 +70,13 @@ def histories(draw: st.DrawFn) -> History:
     )
 
 
+def test_the_share_of_rounds_of_a_user_who_joined_later_is_of_those_since_then() -> None:
+    history = make_history([20, 20, 20, 20], 2, 101, [50, 50, 50, 5])
+    history.since = np.array([0, 0, 0, 91])
+    np.testing.assert_allclose(R1.generalization(history)[:3], (0.5 - 50 / 101) ** 2)
+    assert R1.generalization(history)[3] == 0  # five of ten rounds, as many as are its share
+
+
 def draw_selection(data: st.DataObject, history: History, size: int | None = None) -> list[int]:
     """Distinct users in any order, as many as are selected unless a size is given."""
     order = data.draw(st.permutations(range(len(history.data_size))))
