@@ -253,13 +253,11 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         arrays: ArrayRecord,
         chosen: dict[int, Hashable],
         replies: dict[int, tuple[float, Message]],
-        late: dict[Hashable, float],
     ) -> list[Message]:
         """Tell the picker what a round measured; returns the replies that are to be aggregated.
 
-        ``replies`` are those of chosen nodes with the seconds after which they arrived, ``late`` seconds of
-        answers to earlier rounds. Nodes fail that sent an error, nothing in time, or a latency, a number of
-        examples, a loss or an update that cannot be.
+        ``replies`` are those of chosen nodes with the seconds after which they arrived. Nodes fail that sent
+        an error, nothing in time, or a latency, a number of examples, a loss or an update that cannot be.
         """
         picker, latency = self.picker, dict[Hashable, float]()
         losses, updates = dict[Hashable, float](), dict[Hashable, np.ndarray[Any, Any]]()
@@ -297,17 +295,19 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
             for one, weight in picker.weights(counted).items():
                 metrics[one][self.weighted_by_key] = weight
         self.latencies.append({one: latency.get(one) for one in picker.epsilon})
-        picker.observe(latency | late, losses=losses, updates=updates)
+        picker.observe(latency, losses=losses, updates=updates)
         self._save()
         return [*passed_on, *(kept[one] for one in counted)]
 
-    def _late_seconds(self, reply: Message, waited: float) -> float | None:
-        """Seconds that an answer to an earlier round took; None if it is an error, or says no number."""
-        own = _metrics(reply, self.weighted_by_key)
+    def _learn_late(self, reply: Message, name: Hashable, waited: float, round: int) -> None:
+        """Tell the picker how long an answer to an earlier round took, unless it is an error or says none."""
+        if (own := _metrics(reply, self.weighted_by_key)) is None:
+            return
         try:
-            return None if own is None else _number(own, self.latency_key, waited)
+            seconds = _number(own, self.latency_key, waited)
         except ValueError:
-            return None
+            return
+        self.picker.observe_late({name: seconds}, round)
 
     def _save(self) -> None:
         if self.save_to is not None:
@@ -345,8 +345,8 @@ class _Watched(_Around):
         #: Nodes of the round that is under way, with what the picker calls them, and the arrays they get.
         self.expected: dict[int, Hashable] = {}
         self.arrays: ArrayRecord | None = None
-        # Messages of earlier rounds that may still be answered: who was asked, and when.
-        self._open: dict[str, tuple[Hashable, float]] = {}
+        # Messages of earlier rounds that may still be answered: who was asked, when, and in which round.
+        self._open: dict[str, tuple[Hashable, float, int]] = {}
 
     def send_and_receive(
         self, messages: Iterable[Message], *, timeout: float | None = None
@@ -360,22 +360,20 @@ class _Watched(_Around):
         for one in [chosen.pop(node) for node in unsent]:
             log(WARNING, "Node %s got no message, and its budget is not charged.", one)
             picker.cancel([one])
-        self._open = {key: one for key, one in self._open.items() if one[0] not in picker.epsilon}
-        replies, late = dict[int, tuple[float, Message]](), dict[Hashable, float]()
+        replies, round = dict[int, tuple[float, Message]](), picker.history.round
         limit, n_good = picker.timeout if timeout is None else min(timeout, picker.timeout), 0
         for arrived in self.pull(waiting, limit, self._open):
             for node, waited, reply in arrived:
                 if node is None:
-                    one, since = self._open.pop(reply.metadata.reply_to_message_id)
-                    if (seconds := self.strategy._late_seconds(reply, time.monotonic() - since)) is not None:
-                        late[one] = seconds
+                    name, since, earlier = self._open.pop(reply.metadata.reply_to_message_id)
+                    self.strategy._learn_late(reply, name, time.monotonic() - since, earlier)
                 else:
                     replies[node] = (waited, reply)
                     n_good += not reply.has_error()
             if picker.over_selection is not None and n_good >= picker.n_selected:
-                self._open |= {key: (chosen[node], sent) for key, node in waiting.items()}
+                self._open |= {key: (chosen[node], sent, round) for key, node in waiting.items()}
                 break
-        return self.strategy._learn(self.arrays, chosen, replies, late)
+        return self.strategy._learn(self.arrays, chosen, replies)
 
     def push(self, messages: list[Message]) -> tuple[dict[str, int], list[int]]:
         """Send messages; returns the nodes by message, and the nodes to which nothing could be sent."""

@@ -229,6 +229,15 @@ def over() -> dict[str, Any]:
     nodes.online = [1, 2, 3]
     strategy.start(grid, zeros, 3)  # in the second of these, node 4 answers its message of before
     found["corrected"] = picker.history.mean_latency.tolist()
+    # Node 4 is asked in every round, and answers each of them two rounds later.
+    late = made("fedavg", over_selection=0.5)
+    asked_of.clear()
+    nodes = Nodes(slow, online=range(1, 5))
+    late.start(late.watch(nodes), zeros, 5)
+    found["asked again"] = [
+        late.picker.history.mean_latency.tolist(),
+        late.picker.history.participations.tolist(),
+    ]
     return found
 
 

@@ -152,6 +152,66 @@ def test_a_late_answer_after_the_timeout_stays_slow_and_refuses_nobody_elses() -
         picker.observe({}, late="slwo")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("forgetting", [0.0, 0.3])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_late_answers_of_clients_who_have_been_asked_again_are_learned(
+    forgetting: float, restarted: bool
+) -> None:
+    """Client d answers each round after it ended, the last two in another order."""
+    clients, seconds = dict.fromkeys("abcd", 10), [0.7, 0.5, 0.9, 0.6]
+    picker, known = (pick("fedavg", clients, over_selection=0.4, forgetting=forgetting) for _ in range(2))
+    for t, took in enumerate(seconds, start=1):
+        for one in (picker, known):
+            one.select(clients)
+        if t == 2:
+            picker.observe_late({"d": seconds[0]})
+        known.observe({"a": 0.1, "b": 0.2, "c": 0.3, "d": took})
+        picker.observe({"a": 0.1, "b": 0.2, "c": 0.3})
+        if t == 3:
+            picker.observe_late({"d": seconds[1]}, round=2)
+    if restarted:
+        state = json.loads(json.dumps(picker.state(plain=True)))
+        picker = pick("fedavg", clients, over_selection=0.4, forgetting=forgetting)
+        picker.restore(state)
+    picker.observe_late({"d": seconds[3]})
+    picker.observe_late({"d": seconds[2]}, round=3)
+    for name in ("participations", "mean_latency", "mean_speed"):
+        np.testing.assert_allclose(getattr(picker.history, name), getattr(known.history, name))
+    before = picker.state(plain=True)
+    with pytest.raises(PauseflError, match="no answer of client 'd' to round 3 is expected"):
+        picker.observe_late({"d": 0.9}, round=3)
+    with pytest.raises(PauseflError, match="no answer of client 'a' to an earlier round is expected"):
+        picker.observe_late({"a": 0.9})
+    picker.select(clients)
+    picker.observe({})
+    before = picker.state(plain=True)
+    with pytest.raises(PauseflError, match=r"latency of client 'b' = -1 must be a number of at least 0"):
+        picker.observe_late({"a": 0.9, "b": -1})
+    assert picker.state(plain=True) == before
+
+
+def test_a_client_who_is_always_just_too_late_is_known_by_its_seconds() -> None:
+    picker = pick("random", dict.fromkeys("abc", 10), n_selected=2, over_selection=0.5)
+    for t in range(9):
+        picker.select([*"abc"])
+        if t:
+            picker.observe_late({"c": 0.6})
+        picker.observe({"a": 0.3, "b": 0.5})
+    assert picker.history.mean_latency.tolist() == pytest.approx([0.3, 0.5, (8 * 0.6 + TIMEOUT) / 9])
+
+
+def test_a_late_answer_may_be_the_first_that_a_floor_is_learned_from() -> None:
+    first = pick("fedavg", dict.fromkeys("ab", 10), latency_floor="auto")
+    first.select([*"ab"])
+    first.observe({})
+    picker = pick("fedavg", dict.fromkeys("ab", 10), latency_floor="auto", timeout=60.0)
+    picker.restore(first.state(), changed=["timeout"])
+    picker.observe_late({"a": 5.0})
+    assert picker.history.latency_floor == 5
+    np.testing.assert_allclose(picker.history.mean_latency, [5, 60])
+    np.testing.assert_allclose(picker.history.mean_speed, [1, 5 / 60])
+
+
 @pytest.mark.parametrize("name", ["pause", "clustered_size"])
 def test_a_round_in_which_nothing_was_sent_is_cancelled(name: str) -> None:
     picker, untouched = (pick(name, schedule=GeometricSchedule(10.0, 0.5)) for _ in range(2))

@@ -155,6 +155,9 @@ def test_a_round_with_over_selection_ends_at_m_answers_and_late_ones_are_learned
     assert found["model"] == pytest.approx(2)  # of nodes 1, 2 and 3
     assert found["latency"] == pytest.approx([0.01, 0.02, 0.03, 5])
     assert found["corrected"] == pytest.approx([0.01, 0.02, 0.03, 0.04])
+    latency, participations = found["asked again"]
+    assert participations == [5] * 4
+    assert latency == pytest.approx([0.01, 0.02, 0.03, (3 * 0.04 + 2 * 5) / 5])  # two are not answered yet
 
 
 @pytest.mark.slow

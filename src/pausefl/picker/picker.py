@@ -111,6 +111,8 @@ class Picker:
         (infinite without a schedule), by id; empty between rounds.
     ids
         All clients, in the order in which they joined; a function or class of one's own sees their numbers.
+    history
+        What was observed, a `History`; its ``round`` is the coming round, or the one that is under way.
     size_guessed
         A set for clients whose number of examples is a guess, kept by who adds them; `state` has it.
 
@@ -328,7 +330,7 @@ class Picker:
         late
             What becomes of a client in ``latency`` who was not asked in this round, but answers an earlier
             one only now. That round counted it with the timeout. ``slow`` corrects the means to its seconds,
-            which are at least those after which the round ended; ``ignore`` leaves them.
+            as `observe_late` does; ``ignore`` leaves them.
 
         Raises
         ------
@@ -347,14 +349,9 @@ class Picker:
                     f"client {one!r} was not asked in round {self.history.round}, and no answer of an earlier"
                     " round is expected of it"
                 )
-        for one, measured in latency.items():
-            if not 0 <= seconds_of(measured) < math.inf:
-                raise PauseflError(
-                    f"latency of client {one!r} = {shortened(measured)} must be a number of at least 0"
-                )
-        measured = {one: seconds_of(latency[one]) for one in latency if one not in failed}
-        users, floor = self._users(self.epsilon), self._floor(measured)
+        measured = {one: seconds for one, seconds in self._seconds(latency).items() if one not in failed}
         waited = {one: measured[one] for one in self.epsilon if one in measured}
+        users, floor = self._users(self.epsilon), self._floor(waited)
         answered = np.array([one in waited for one in self.epsilon], np.bool_)
         seconds = np.clip([waited.get(one, self.timeout) for one in self.epsilon], floor, self.timeout)
         answered, ended = self._counts(seconds, answered), self.timeout
@@ -373,17 +370,50 @@ class Picker:
             self.selector.observe(feedback, self.history)
         self.history.change_floor(floor)
         for one in [one for one in measured if one not in self.epsilon]:
-            earlier = self._late.pop(one)[-1]
             if late == "slow":
-                self._correct(one, earlier, measured[one])
+                self._correct(one, self._late[one][-1], measured[one])
+            else:
+                self._forget(one, self._late[one][-1])
         self.history.observe(feedback)
-        for one in self.epsilon:
-            self._late.pop(one, None)
         for one in [one for one in self.epsilon if one not in waited]:
             nth = int(self.history.participations[self.index[one]])
-            self._late[one] = [Late(self.history.round - 1, ended, self.timeout, nth)]
+            self._late.setdefault(one, []).append(Late(self.history.round - 1, ended, self.timeout, nth))
         self.epsilon, self._times = {}, np.empty(0, np.int64)
         self._warn_if_cut([*waited.values()])
+
+    def observe_late(self, latency: Mapping[Hashable, float], round: int | None = None) -> None:
+        """Learn when clients answered an earlier round, also of those who have been asked again since.
+
+        That round counted them with the timeout; the means are corrected to these seconds, which are at least
+        those after which the round ended. To be called at any time; what was asked since is not touched.
+
+        Parameters
+        ----------
+        latency
+            Seconds of each of them, from when it was asked in that round.
+        round
+            Which round, as ``history.round`` was when they were asked; by default the last that each has not
+            answered.
+
+        Raises
+        ------
+        PauseflError
+            If no answer to such a round is expected of a client, or a latency cannot be; then nothing is
+            learned.
+        """
+        latency, answers = mapping("latency", latency), dict[Hashable, Late]()
+        for one in latency:
+            found = [late for late in self._late.get(one, ()) if round is None or late.round == round]
+            if not found:
+                of = "an earlier round" if round is None else f"round {shortened(round)}"
+                raise PauseflError(f"no answer of client {one!r} to {of} is expected")
+            answers[one] = found[-1]
+        measured = self._seconds(latency)
+        self.history.change_floor(
+            self._floor({one: max(measured[one], late.least) for one, late in answers.items()})
+        )
+        for one, late in answers.items():
+            self._correct(one, late, measured[one])
 
     def join(
         self,
@@ -661,6 +691,23 @@ class Picker:
         """Have the means know after how many seconds a client answered an earlier round."""
         took = min(max(seconds, late.least, self.history.latency_floor), self.timeout)
         self.history.correct(self.index[one], late.nth, late.counted, took)
+        self._forget(one, late)
+
+    def _forget(self, one: Hashable, late: Late) -> None:
+        """Expect no answer of a client to an earlier round any more."""
+        self._late[one].remove(late)
+        if not self._late[one]:
+            del self._late[one]
+
+    def _seconds(self, latency: Mapping[Hashable, Any]) -> dict[Hashable, float]:
+        """Measured times by client; `PauseflError` names one that cannot be."""
+        measured = {one: seconds_of(value) for one, value in latency.items()}
+        for one, seconds in measured.items():
+            if not 0 <= seconds < math.inf:
+                raise PauseflError(
+                    f"latency of client {one!r} = {shortened(latency[one])} must be a number of at least 0"
+                )
+        return measured
 
     def _made(self) -> dict[str, Any]:
         """Arguments that coming selections depend on, in values that another process has alike."""
@@ -696,12 +743,12 @@ class Picker:
         return in_time(seconds, answered, self.n_selected, self.timeout)
 
     def _floor(self, seconds: Mapping[Hashable, float]) -> float:
-        """The floor after a round with these answers."""
+        """The floor after answers of clients in so many seconds."""
         floor = self.history.latency_floor
         if not self._learns_floor:
             return floor
         # Whoever was never asked, or never answered in time, gives its first answer now.
-        users = self._users(one for one in seconds if one in self.epsilon)
+        users = self._users(seconds)
         never = (self.history.participations[users] == 0) | (self.history.mean_latency[users] >= self.timeout)
         first = [seconds[self.ids[user]] for user in users[never]]
         return min([floor, *(max(one, _LEAST_FLOOR * self.timeout) for one in first)])
