@@ -200,6 +200,57 @@ def test_a_client_who_is_always_just_too_late_is_known_by_its_seconds() -> None:
     assert picker.history.mean_latency.tolist() == pytest.approx([0.3, 0.5, (8 * 0.6 + TIMEOUT) / 9])
 
 
+def test_a_selector_that_remembers_latencies_learns_late_ones_of_the_last_round() -> None:
+    def losses(*of: str) -> dict[str, float]:
+        return dict.fromkeys(of, 1.0)
+
+    picker = pick("oort", dict.fromkeys("abcd", 10), over_selection=0.3, n_selected=3)
+    picker.select([*"abcd"])
+    picker.observe({"a": 0.1, "b": 0.2, "c": 0.3}, losses=losses(*"abc"))
+    assert picker.selector.duration.tolist() == [0.1, 0.2, 0.3, TIMEOUT]
+    picker.select([*"abc"])
+    picker.observe({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.6}, losses=losses(*"abc"))
+    assert picker.selector.duration.tolist() == [0.1, 0.2, 0.3, 0.6]
+    for latency in ({"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}):
+        picker.select([*"abcd"])
+        picker.observe(latency, losses=losses(*"abc"))
+    picker.observe_late({"d": 0.9})  # of the round before the last that d took part in
+    assert picker.selector.duration.tolist() == [0.1, 0.2, 0.3, 0.4]
+    other = pick("oort", dict.fromkeys("abcd", 10), over_selection=0.3, n_selected=3, timeout=60.0)
+    fresh = pick("oort", dict.fromkeys("abcd", 10), over_selection=0.3, n_selected=3)
+    fresh.select([*"abcd"])
+    fresh.observe({"a": 0.1, "b": 0.2, "c": 0.3}, losses=losses(*"abc"))
+    other.restore(fresh.state(), changed=["timeout"])
+    assert other.selector.duration.tolist() == [0.1, 0.2, 0.3, 60]
+
+
+def test_a_selector_of_ones_own_learns_late_answers() -> None:
+    class Noting(pausefl.Selector):
+        def __init__(self) -> None:
+            self.noted = list[tuple[int, float]]()
+
+        def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+            return history.candidates()[: history.n_selected]
+
+        def correct(self, user: int, took: float) -> None:
+            if took == 0.7:
+                raise ValueError("seven")
+            self.noted.append((user, took))
+
+    picker = pick(Noting, dict.fromkeys("abc", 10), over_selection=0.5, n_selected=2)
+    for _ in range(2):
+        picker.select([*"abc"])
+        picker.observe({"a": 0.1, "b": 0.2})
+    picker.observe_late({"c": 0.5})
+    assert picker.selector.given.noted == [(2, 0.5)]  # type: ignore[attr-defined]
+    picker.select([*"abc"])
+    picker.observe({"a": 0.1, "b": 0.2})
+    with pytest.raises(
+        PauseflError, match="'Noting' failed in round 4, when a latency was corrected: ValueErr"
+    ):
+        picker.observe_late({"c": 0.7})
+
+
 def test_a_late_answer_may_be_the_first_that_a_floor_is_learned_from() -> None:
     first = pick("fedavg", dict.fromkeys("ab", 10), latency_floor="auto")
     first.select([*"ab"])

@@ -679,6 +679,8 @@ class Picker:
                 if late.counted > self.timeout:
                     history.correct(self.index[one], late.nth, late.counted, self.timeout)
         slow = (history.participations > 0) & (history.mean_latency >= min(before, self.timeout))
+        for user in np.flatnonzero(slow).tolist():
+            self._correct_selector(user, self.timeout)
         history.mean_latency[slow] = self.timeout
         history.mean_speed[slow] = history.latency_floor / self.timeout
         for one, rounds in self._late.items():
@@ -688,10 +690,16 @@ class Picker:
             ]
 
     def _correct(self, one: Hashable, late: Late, seconds: float) -> None:
-        """Have the means know after how many seconds a client answered an earlier round."""
-        took = min(max(seconds, late.least, self.history.latency_floor), self.timeout)
-        self.history.correct(self.index[one], late.nth, late.counted, took)
+        """Have means and selector know after how many seconds a client answered an earlier round."""
+        took, user = min(max(seconds, late.least, self.history.latency_floor), self.timeout), self.index[one]
+        if late.nth == self.history.participations[user]:
+            self._correct_selector(user, took)
+        self.history.correct(user, late.nth, late.counted, took)
         self._forget(one, late)
+
+    def _correct_selector(self, user: int, took: float) -> None:
+        with self._naming("when a latency was corrected"):
+            self.selector.correct(user, took)
 
     def _forget(self, one: Hashable, late: Late) -> None:
         """Expect no answer of a client to an earlier round any more."""

@@ -109,6 +109,12 @@ class Selector(ABC):
     def observe(self, feedback: Feedback, history: History) -> None:  # noqa: B027 (most need not)
         """Learn more from a round than the history keeps; ``history`` is that before the round."""
 
+    def correct(self, user: int, took: float) -> None:  # noqa: B027 (most need not)
+        """Learn that the last participation of a user took other seconds than `observe` was told.
+
+        It answered after the round had ended, for example. The history knows by itself.
+        """
+
     def join(self, n_users: int) -> None:
         """Make room for users who joined after the others, so that there are ``n_users`` now.
 

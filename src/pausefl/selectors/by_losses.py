@@ -226,6 +226,11 @@ class Oort(Selector):
                 self._pace()
             self.gained = np.array([self.gained[1], 0.0])
 
+    def correct(self, user: int, took: float) -> None:
+        """Remember how long the last round of a user took."""
+        if len(self.duration):
+            self.duration[user] = took
+
     def join(self, n_users: int) -> None:
         """A new user is unexplored."""
         for name in ("utility", "duration", "last") if len(self.last) else ():

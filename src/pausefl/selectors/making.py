@@ -91,6 +91,12 @@ class Checked(Selector):
             with self._named(f"in round {history.round}, when it observed"):
                 self.given.observe(feedback, read_only(history))
 
+    def correct(self, user: int, took: float) -> None:
+        """Let the given selector learn that a user took other seconds than it was told."""
+        if isinstance(self.given, Selector):
+            with self._named("when a latency was corrected"):
+                self.given.correct(user, took)
+
     def join(self, n_users: int) -> None:
         """Let the given selector make room for another user."""
         if isinstance(self.given, Selector):
