@@ -111,6 +111,27 @@ def test_the_first_m_answers_count_and_the_seconds_of_all_are_learned() -> None:
         picker.observe(latency, losses=dict.fromkeys(asked[3:], 1.0))  # the first m are the last three
 
 
+@pytest.mark.parametrize("floor", [0.35, "auto"])
+def test_who_counts_is_who_observe_counts_also_below_the_floor(floor: Any) -> None:
+    picker = pick("power_of_choice", dict.fromkeys("abcdef", 10), latency_floor=floor, over_selection=0.9)
+    for seconds in ([0.1, 0.2, 0.3, 0.4, 0.35, 0.5], [0.0, 1e-9, 0.0, 1e-5, 0.4, 3.0]):
+        asked = picker.select([*"abcdef"])
+        latency = dict(zip(asked, seconds, strict=True))
+        counted = picker.in_time(latency)
+        assert len(counted) >= 3
+        picker.observe(latency, losses=dict.fromkeys(counted, 1.0))  # which looks at losses of those alone
+
+
+@pytest.mark.parametrize("seconds", ["fast", None, math.nan, -1, True, math.inf])
+def test_a_latency_that_cannot_be_in_time_names_the_client(seconds: Any) -> None:
+    picker = pick("random", dict.fromkeys("abc", 10), over_selection=0.5)
+    asked = picker.select([*"abc"])
+    with pytest.raises(
+        PauseflError, match=f"latency of client '{asked[1]}' = .* must be a number of at least"
+    ):
+        picker.in_time({asked[0]: 0.1, asked[1]: seconds})
+
+
 @pytest.mark.parametrize(
     ("late", "seconds", "expected"),
     [

@@ -269,15 +269,16 @@ class Picker:
         """Ids of the clients whose answers count in the round that is under way, by their seconds.
 
         All of them; with ``over_selection`` the first m before the timeout, and those that tie with the last.
+        As in `observe`, less than the floor counts as the floor.
 
         Raises
         ------
         PauseflError
-            If one of them was not asked.
+            If one of them was not asked, or a latency cannot be.
         """
         latency = mapping("latency", latency)
-        ids = self._asked("latency", latency)
-        seconds = np.array([latency[one] for one in ids], np.float64)
+        ids, measured = self._asked("latency", latency), self._seconds(latency)
+        seconds = np.clip([measured[one] for one in ids], self._floor(measured), self.timeout)
         counts = self._counts(seconds, np.ones(len(ids), np.bool_))
         return [one for one, does in zip(ids, counts, strict=True) if does]
 
