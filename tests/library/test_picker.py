@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import pausefl
 from pausefl import GeometricSchedule, Picker
-from pausefl.bandit.rewards import QualityReward
+from pausefl.bandit.rewards import OverlapReward, QualityReward
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.plugins import arguments
@@ -81,6 +81,7 @@ def test_it_selects_as_a_job_does(demo: Scenario, name: str, share: float) -> No
         "speeds": network.make_latency().expected_speeds(),
         "mean_latency": network.make_latency().means(),
     }
+    truth["reward"] = scenario.reward.make()
     options = {key: vars(scenario.selection).get(key, truth.get(key)) for key in arguments(SELECTORS[name])}
     picker = Picker(
         name,
@@ -90,7 +91,6 @@ def test_it_selects_as_a_job_does(demo: Scenario, name: str, share: float) -> No
         network.round_latency_max,
         scenario.privacy.make_schedule(),
         3,
-        scenario.reward.make(),
         **{key: value for key, value in options.items() if value is not None},
     )
     law, there = network.make_latency(), network.make_availability()
@@ -226,12 +226,11 @@ def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:
         return pick("bsfl", reward=reward, quality={"client 2": 0.3})
 
     first = made()
-    first.join(dict.fromkeys(late, 200), dict(zip(late, (0.2, 0.9), strict=True)), dict.fromkeys(late, 1))
+    first.join(dict.fromkeys(late, 200), dict(zip(late, (0.2, 0.9), strict=True)))
     play(first, 25)
     second = made()
     second.restore(pickle.loads(pickle.dumps(first.state())))
     np.testing.assert_array_equal(second.history.quality, first.history.quality)
-    np.testing.assert_array_equal(second.history.cluster, first.history.cluster)
     assert play(second, 10) == play(first, 10)
     for other, words in (
         (pick("random"), "of a picker with selector = bsfl"),
@@ -278,6 +277,23 @@ def test_a_client_joins_later_and_is_tried(name: str) -> None:
     again.restore(picker.state())
     assert again.ids == picker.ids
     assert play(again, 5) == play(picker, 5)
+
+
+def test_qualities_and_clusters_are_looked_at_by_the_rewards_and_selectors_of_ones_own_that_do() -> None:
+    def best(history: pausefl.History, rng: np.random.Generator) -> Any:
+        users = history.candidates()
+        return users[np.argsort(-history.quality[users], kind="stable")[: history.n_selected]]
+
+    assert pick(best, quality=dict.fromkeys(list(SIZES)[2:], 0.5)).select(SIZES)[:2] == [*SIZES][:2]
+    reward = OverlapReward(100.0, 2.0, 5.0, 0.25, 0.5)
+    picker = pick("pause", reward=reward, cluster={one: k % 3 for k, one in enumerate(SIZES)})
+    picker.join({"x": 10, "y": 20}, cluster={"y": 2})
+    picker.leave(["y", "client 1"])
+    picker.join({"y": 20, "z": 9, "client 1": 17}, cluster={"y": 1, "client 1": 2})
+    assert picker.history.cluster.tolist() == [0, 2, 2, *([0, 1, 2] * 3), 0, 1, 0]
+    again = pick("pause", reward=reward, cluster=dict.fromkeys(SIZES, 0))
+    again.restore(picker.state())
+    assert again.history.cluster.tolist() == picker.history.cluster.tolist()
 
 
 @pytest.mark.parametrize("silent", [True, False])
@@ -371,6 +387,27 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: pick("pause", reward="r1"), r"reward = 'r1' must be a pausefl\.Reward"),
         (lambda: pick("bsfl", quality={"client 3": 2.0}), r"quality of client 'client 3' = 2\.0 must be"),
         (lambda: pick("bsfl", quality={"x": 1.0}), "client 'x' has a quality or a cluster, and no data_size"),
+        (
+            lambda: pick("random", reward=QualityReward(1.0, 2.0, 0.0)),
+            "reward: selector 'random' is made from n",
+        ),
+        (
+            lambda: pick(lambda history, rng: [0, 1, 2], reward=QualityReward(1.0, 2.0, 0.0)),
+            "reward: selector '<lambda>' is made from none",
+        ),
+        (
+            lambda: pick("bsfl", quality={"client 3": 0.5}),
+            "quality: the reward, AverageReward, does not look at it. Give a reward that does, such as Qua",
+        ),
+        (
+            lambda: pick("pause", reward=QualityReward(1.0, 2.0, 0.0), cluster={"client 3": 1}),
+            "cluster: the reward, QualityReward, does not look at it. Give .* such as OverlapReward of",
+        ),
+        (lambda: pick("random", quality={"client 3": 0.5}), "quality: selector 'random' does not look at it"),
+        (
+            lambda: pick("sweep").join({"x": 1}, cluster={"x": 1}),
+            "cluster: selector 'sweep' does not look at",
+        ),
         (lambda: pick("random", exploitation=2), "no option 'exploitation'. There is none."),
         (lambda: pick("cs_ucb", round_latency_max=7), "no option 'round_latency_max'. There is none."),
         (lambda: pick("power_of_choice", n_candidates=2), "n_candidates = 2 must be at least n_selected = 3"),

@@ -68,7 +68,8 @@ def test_over_selection_asks_and_learns_as_a_job_does(demo: Scenario, name: str)
     network, streams = scenario.network, Streams(3)
     job = selection_only(scenario, name, 3)
     expected = [np.unique(users).tolist() for users in job.run(40).rounds["selection"]]
-    options = {key: vars(scenario.selection).get(key) for key in arguments(SELECTORS[name])}
+    given = {**vars(scenario.selection), "reward": scenario.reward.make()}
+    options = {key: given.get(key) for key in arguments(SELECTORS[name])}
     picker = Picker(
         name,
         dict(enumerate(job.history.data_size.tolist())),
@@ -77,7 +78,6 @@ def test_over_selection_asks_and_learns_as_a_job_does(demo: Scenario, name: str)
         network.round_latency_max,  # type: ignore[arg-type]
         scenario.privacy.make_schedule(),  # type: ignore[union-attr]
         3,
-        scenario.reward.make(),
         over_selection=0.4,
         **{key: value for key, value in options.items() if value is not None},
     )

@@ -87,6 +87,8 @@ class Reward(ABC):
     has_privacy_term: ClassVar[bool] = True
     #: Whether users are in clusters; then ``reward.n_clusters`` must be given.
     uses_clusters: ClassVar[bool] = False
+    #: Whether it looks at the quality of users' data.
+    uses_quality: ClassVar[bool] = False
     #: What it is, for the reference of settings.
     about: ClassVar[str] = ""
 
@@ -198,6 +200,7 @@ class QualityReward(AverageReward):
 
     about = "generalisation weighted by size and quality of the data, no privacy term (BSFL, eq. 4)"
     has_privacy_term = False
+    uses_quality = True
 
     def generalization(self, history: History) -> Floats:
         """g_k (K,), with shares of quality times size."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pausefl.bandit.history import Feedback, History, in_time
-from pausefl.bandit.rewards import AverageReward, Reward
+from pausefl.bandit.rewards import REWARDS, AverageReward, Reward
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.picker.given import (
     accountant_of,
@@ -91,8 +91,9 @@ class Picker:
     reward
         Of selectors that weigh more than speed; by default R1 with the authors' weights.
     quality, cluster
-        By id: the quality in [0, 1] of a client's data, for BSFL's reward, and its cluster from 0, for R2.
-        Where there is none, 1 and 0.
+        By id: the quality in [0, 1] of a client's data, for BSFL's reward, `QualityReward`, and its cluster
+        from 0, for R2, `OverlapReward`; refused with other rewards, unless the selector is one's own. Where
+        there is none, 1 and 0.
     forgetting
         Least share in [0, 1) of a new latency in the running means; more than 0 where speeds change.
     over_selection
@@ -178,6 +179,8 @@ class Picker:
             )
         values |= {"round_latency_max": timeout, "latency_floor": latency_floor}
         values |= {"n_selected": n_selected, "forgetting": forgetting}
+        if reward is not REWARD and "reward" not in arguments(facts):
+            raise ConfigError(f"reward: selector '{self.name}' is made from none; leave the reward out")
         self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
         self.options = values | {"reward": reward}
         self.selector = selector_from(self.name, facts, self.options)
@@ -447,10 +450,13 @@ class Picker:
         for one, share in zip(data_size, qualities, strict=True):
             if not is_real(share) or not 0 <= share <= 1:
                 raise ConfigError(f"quality of client {one!r} = {shortened(share)} must be from 0 to 1")
+        self._check_used("quality", quality, "uses_quality")
+        self._check_used("cluster", cluster, "uses_clusters")
         if back := [one for one in data_size if one in self._left]:
             of = dict(zip(data_size, zip(sizes, qualities, clusters, strict=True), strict=True))
             new = [one for one in data_size if one not in self._left]
-            self.join(*({one: of[one][i] for one in new} for i in range(3)))
+            given = (data_size, quality, cluster)
+            self.join(*({one: own[one] for one in new if one in own} for own in given))
             for one in back:
                 for name, value in zip(OF_CLIENTS, of[one], strict=True):
                     getattr(self.history, name)[self.index[one]] = value
@@ -565,6 +571,21 @@ class Picker:
             f" round {self.history.round}{under_way}>"
         )
 
+    def _check_used(self, what: str, given: Mapping[Hashable, Any], flag: str) -> None:
+        """Raise `ConfigError` if something of clients is given, and nothing looks at it."""
+        if not given or issubclass(self.facts, Given) or ":" in self.name:  # which may look at anything
+            return
+        reward = self.options["reward"]
+        if "reward" not in arguments(self.facts):
+            raise ConfigError(f"{what}: selector '{self.name}' does not look at it; leave it out")
+        if not getattr(reward, flag):
+            fitting = " or ".join(one.__name__ for one in REWARDS.values() if getattr(one, flag))
+            raise ConfigError(
+                f"{what}: the reward, {type(reward).__name__}, does not look at it. Give a reward that does,"
+                f" such as {fitting} of pausefl.bandit.rewards (one of your own says so with"
+                f" {flag} = True), or leave it out"
+            )
+
     def _check_made(self, saved: Mapping[str, Any], changed: Collection[str]) -> None:
         """Raise `PauseflError` if a saved picker was made with other arguments than those that may change."""
         # States from before a constant or the accountant could be chosen have the one that there was.
@@ -609,7 +630,7 @@ class Picker:
         later = [one for one in clients["data_size"] if one not in self.index]
         if [*self.ids, *later] != list(clients["data_size"]):
             raise PauseflError("the saved state is of other clients, or has them in another order")
-        self.join(*({one: clients[name][one] for one in later} for name in OF_CLIENTS))
+        self.join({one: clients["data_size"][one] for one in later})
         for name in OF_CLIENTS:
             getattr(self.history, name)[:] = list(clients[name].values())
         parts: dict[str, State] = {"history": {}, "selector": {}}
