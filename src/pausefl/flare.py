@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pausefl.errors import ConfigError, to_install
 from pausefl.picker import Picker
-from pausefl.picker.nodes import go_on, join_new, learn_sizes, save
+from pausefl.picker.nodes import file_of, go_on, join_new, learn_sizes, save
 from pausefl.privacy.schedule import GeometricSchedule
 
 try:
@@ -53,8 +53,8 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
     options
         Options of the selector, by name.
     save_to
-        File on the server that has the picker's state as JSON, written before and after each round. If it is
-        there, the picker goes on from it; ``timeout`` and ``n_selected`` may differ.
+        File on the server that has the picker's state as JSON, written before and after each round; its
+        folder is made. If it is there, the picker goes on from it; ``timeout`` and ``n_selected`` may differ.
 
     Attributes
     ----------
@@ -91,6 +91,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
         self.options, self.save_to = options, save_to
         self.latencies: list[dict[str, float | None]] = []
         self._picker: Picker | None = None
+        self._file: Path | None = None
         self._fetched: dict[str, float] = {}
         self._seconds: dict[str, float] = {}
         self._sizes: dict[str, int] = {}
@@ -105,9 +106,9 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
     def sample_clients(self, num_clients: int | None = None) -> list[str]:
         """Names of the clients that the picker asks in this round."""
         if self._picker is None:
-            self._picker = self._make_picker()
-            if self.save_to and Path(self.save_to).exists():
-                self.info(go_on(self._picker, Path(self.save_to)))
+            self._file, self._picker = file_of(self.save_to) if self.save_to else None, self._make_picker()
+            if self._file and self._file.exists():
+                self.info(go_on(self._picker, self._file))
         picker, online = self._picker, list(super().sample_clients())
         join_new(picker, online)
         asked = [str(name) for name in picker.select(online)]
@@ -143,7 +144,7 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
             if (taken := callback(result)) is False:
                 return False
             seconds[name] = _number((result.metrics or {}).get("latency"), waited)
-            sizes[name] = max(int(result.meta.get(FLMetaKey.NUM_STEPS_CURRENT_ROUND, 1)), 1)
+            sizes[name] = max(int(_number(result.meta.get(FLMetaKey.NUM_STEPS_CURRENT_ROUND), 1)), 1)
             return taken
 
         first = self.current_round == self.start_round
@@ -181,12 +182,12 @@ class PickerFedAvg(FedAvg):  # type: ignore[misc]
         return picker
 
     def _save(self) -> None:
-        if self.save_to and self._picker is not None:
-            save(self._picker, Path(self.save_to))
+        if self._file and self._picker is not None:
+            save(self._picker, self._file)
 
 
 def _number(value: Any, default: float) -> float:
-    """A number of seconds; the default if it is none."""
+    """A number of seconds or steps, at most 2^50; the default if it is none."""
     if isinstance(value, (int, float)) and 0 <= value < math.inf:
-        return float(value)
+        return float(min(value, 2**50))
     return default

@@ -17,9 +17,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pausefl.errors import ConfigError, PauseflError, to_install
-from pausefl.files import path_of
 from pausefl.picker import Picker
-from pausefl.picker.nodes import go_on, join_new, learn_sizes, save
+from pausefl.picker.nodes import file_of, go_on, join_new, learn_sizes, save
 
 try:
     from flwr.app import ArrayRecord, ConfigRecord, Message, MessageType, MetricRecord, RecordDict
@@ -65,8 +64,8 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
     args, kwargs
         What ``base`` takes.
     save_to
-        File that has the picker's state as JSON, written before and after the messages of each round. If it
-        is there, the picker goes on from it: budgets are kept when the server restarts.
+        File that has the picker's state as JSON, written before and after the messages of each round; its
+        folder is made. If it is there, the picker goes on from it: budgets are kept when the server restarts.
     node_key
         Name in the answer of a node to a query (docs/flower.md), by which it is known to the picker; then a
         node that restarts keeps its budget. None takes Flower's node ids, which authenticated nodes keep.
@@ -84,7 +83,8 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
     Raises
     ------
     ConfigError
-        If ``base`` is no class derived from `FedAvg`, or the selector asks for losses before it selects.
+        If ``base`` is no class derived from `FedAvg`, the selector asks for losses before it selects, or the
+        folder of ``save_to`` cannot be made.
     PauseflError
         If ``save_to`` is of a picker that was made with other arguments than ``timeout``, ``n_selected`` and
         ``over_selection``, which may differ.
@@ -120,7 +120,7 @@ class PickerStrategy(FedAvg):  # type: ignore[misc]
         self.base, self.picker, self.node_key = base, picker, node_key
         self.latency_key, self.loss_key = latency_key, loss_key
         self.latencies: list[dict[Hashable, float | None]] = []
-        self.save_to = None if save_to is None else path_of(save_to)
+        self.save_to = None if save_to is None else file_of(save_to)
         self._names: dict[int, Hashable] = {}
         self._nameless: set[int] = set()
         if self.save_to is not None and self.save_to.exists():

@@ -190,6 +190,8 @@ def sizes() -> dict[str, Any]:
             for one in (first, again)
         ]
         results = {"guesses": [len(first.picker.size_guessed), small[0] == small[1]]}
+        made("random", save_to=Path(folder) / "made/for it/picker.json")
+        results["folder"] = (Path(folder) / "made/for it").is_dir()
         charged = made("pause", schedule=pausefl.UniformSchedule(1.0, 4), save_to=Path(folder) / "own.json")
         nodes = Nodes()
         nodes.push_messages = lambda messages: sys.exit("the server was killed")  # type: ignore[method-assign]

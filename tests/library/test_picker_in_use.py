@@ -20,7 +20,7 @@ import pausefl
 from pausefl import GeometricSchedule, Picker
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.picker.nodes import go_on, save
+from pausefl.picker.nodes import file_of, go_on, save
 from pausefl.plugins import arguments
 from pausefl.privacy import UniformSchedule
 from pausefl.selectors import SELECTORS
@@ -478,6 +478,21 @@ def test_a_picker_of_a_framework_goes_on_with_another_timeout_or_number_of_clien
     words = "save_to: .*budgets.json: the saved state is of a picker with selector = sweep .here pause."
     with pytest.raises(PauseflError, match=words):
         go_on(pick("pause", schedule=GeometricSchedule(40.0, 0.1), timeout=60.0), file)
+
+
+def test_the_folder_for_the_state_of_a_picker_is_made_and_a_tilde_is_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = file_of("~/not/there/budgets.json")
+    assert file == tmp_path / "not/there/budgets.json"
+    save(pick(), file)
+    assert file_of(file) == file
+    assert file.exists()
+    with pytest.raises(
+        ConfigError, match=r"save_to: .*budgets\.json/own\.json: its folder cannot be made \("
+    ):
+        file_of(file / "own.json")
 
 
 @pytest.mark.parametrize("name", ["pause", "cs_ucb", "bsfl"])

@@ -87,6 +87,44 @@ def test_mistakes_are_found_before_a_job_is_sent(python: Path) -> None:
         assert line.startswith(start)
 
 
+@pytest.mark.slow
+def test_numbers_of_a_client_that_cannot_be_end_no_job_and_a_server_may_wait_longer(
+    python: Path, tmp_path: Path
+) -> None:
+    script = (
+        "import sys\n"
+        "from nvflare.app_common.abstract.fl_model import FLModel\n"
+        "from nvflare.app_common.workflows.fedavg import FedAvg\n"
+        "from pausefl.flare import PickerFedAvg\n"
+        "told = [2**60, 10**400, float('inf'), float('nan'), 'many', None, -3, 7]\n"
+        "def answer(self, targets, data, callback, timeout):\n"
+        "    for name, steps in zip(targets, told, strict=True):\n"
+        "        meta = {'client_name': name, 'NUM_STEPS_CURRENT_ROUND': steps}\n"
+        "        callback(FLModel(params={'w': 1.0}, meta=meta, metrics={'latency': steps}))\n"
+        "FedAvg.sample_clients = lambda self, n=None: [f'site-{n}' for n in range(len(told))]\n"
+        "FedAvg.send_model, FedAvg.update_model = answer, lambda self, model, result: result\n"
+        "PickerFedAvg.info = PickerFedAvg.warning = lambda self, line: print(line)\n"
+        "for timeout in (60.0, 90.0):\n"
+        "    control = PickerFedAvg(selector='fedavg', timeout=timeout, save_to=sys.argv[1])\n"
+        "    control.current_round = control.start_round = 0\n"
+        "    model = FLModel(params={'w': 0.0})\n"
+        "    asked = control.sample_clients()\n"
+        "    control.send_model(targets=asked, data=model, callback=lambda result: None)\n"
+        "    control.update_model(model, model)\n"
+        "    print(control._picker.history.data_size.tolist(), control._picker.history.round)\n"
+    )
+    command = [python, "-c", script, tmp_path / "not/there/budgets.json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("The picker learns")]
+    sizes = [2**50, 2**50, 1, 1, 1, 1, 1, 7]
+    assert lines == [
+        f"{sizes} 2",
+        f"The picker goes on from {command[-1]}, in round 2, timeout = 90 (it was 60).",
+        f"{sizes} 3",
+    ]
+
+
 def test_a_budget_of_the_example_is_what_the_schedule_says() -> None:
     """The page's numbers: the first participation of a budget of 40 with decay 0.04."""
     assert round(40 * (math.exp(0.04) - 1) * math.exp(-0.04), 2) == 1.57

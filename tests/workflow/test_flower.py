@@ -145,6 +145,7 @@ def test_a_server_that_restarts_goes_on_from_its_file(strategies: dict[str, Any]
         r"save_to: .*picker\.json: the saved state is of a picker with selector = random", found["other"]
     )
     assert found["slower"] == [7, 4, 20]
+    assert found["folder"]
 
 
 @pytest.mark.slow

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from pausefl.errors import PauseflError
-from pausefl.files import write_text
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.files import path_of, write_text
 from pausefl.picker.picker import CHANGEABLE, Picker
 
 
@@ -29,6 +30,16 @@ def learn_sizes(picker: Picker, sizes: Mapping[Hashable, int]) -> None:
     picker.resize(sizes)
     picker.size_guessed.difference_update(sizes)
     picker.resize(dict.fromkeys(picker.size_guessed, _mean_size(picker)))
+
+
+def file_of(save_to: str | os.PathLike[str]) -> Path:
+    """The file for a picker's state, in a folder that is made if it is not there."""
+    file = path_of(save_to)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"save_to: {file}: its folder cannot be made ({error.strerror})") from None
+    return file
 
 
 def save(picker: Picker, file: Path) -> None:
