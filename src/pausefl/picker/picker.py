@@ -668,7 +668,7 @@ class Picker:
         user, history = self.index[one], self.history
         if nth := int(history.participations[user]):
             timeout = min(timeout, float(history.mean_latency[user]) / history.weight(user, nth))
-        return Late(history.round - 1, min(float(saved), self.timeout), timeout, nth)
+        return Late(history.round - 1, min(float(saved), self.timeout, timeout), timeout, nth)
 
     def _check_late(self) -> None:
         """Raise `PauseflError` if the means of a client cannot have its rounds without an answer in them."""
@@ -679,7 +679,8 @@ class Picker:
                 for late in rounds
             )
             counted = sum(late.counted * history.weight(user, late.nth) for late in rounds) if known else 0.0
-            if not known or not counted <= history.mean_latency[user] * (1 + 1e-9):
+            rounding = 1e-9 * max(late.counted for late in rounds)
+            if not known or not counted <= history.mean_latency[user] + rounding:
                 raise PauseflError(
                     f"'late' of the saved state has rounds of client {shortened(one)} that do not agree with"
                     " its history"
