@@ -389,11 +389,11 @@ def test_a_selector_of_ones_own() -> None:
         (lambda: pick("bsfl", quality={"x": 1.0}), "client 'x' has a quality or a cluster, and no data_size"),
         (
             lambda: pick("random", reward=QualityReward(1.0, 2.0, 0.0)),
-            "reward: selector 'random' is made from n",
+            "reward: selector 'random' does not use one",
         ),
         (
             lambda: pick(lambda history, rng: [0, 1, 2], reward=QualityReward(1.0, 2.0, 0.0)),
-            "reward: selector '<lambda>' is made from none",
+            "reward: selector '<lambda>' does not use one",
         ),
         (
             lambda: pick("bsfl", quality={"client 3": 0.5}),

@@ -610,3 +610,79 @@ def test_seconds_beyond_all_measure_leave_the_means_finite() -> None:
     picker.select([*"ab"])
     picker.observe({"a": 1e300, "b": 0.0})
     assert all(math.isfinite(value) for value in picker.history.mean_speed)
+
+
+def test_one_client_who_is_behind_does_not_have_newcomers_asked_alone() -> None:
+    picker = pick("sweep", dict.fromkeys(range(20), 10), n_selected=2)
+    for t in range(60):
+        asked = picker.select([*range(20)] if t == 59 else [*range(19)])
+        picker.observe(dict.fromkeys(asked, 0.3))
+    picker.join(dict.fromkeys(range(100, 110), 10))
+    seen = set[Any]()
+    for _ in range(10):
+        asked = picker.select(picker.ids)
+        picker.observe(dict.fromkeys(asked, 0.3))
+        seen |= set(asked)
+    assert any(one < 20 for one in seen)
+
+
+def test_an_answer_is_learned_once_and_only_of_the_last_round_of_a_client() -> None:
+    """Client c misses two rounds, and one answer is told twice; d misses one and answers the next."""
+    picker = pick("fedavg", dict.fromkeys("abcd", 10), over_selection=0.5, n_selected=2)
+    for more in ({}, {"d": 0.3}):
+        picker.select([*"abcd"])
+        picker.observe({"a": 0.1, "b": 0.2, **more})
+    picker.select([*"ab"])
+    picker.observe({"a": 0.1, "b": 0.2, "c": 0.5})
+    picker.select([*"ab"])
+    for one in "cd":
+        with pytest.raises(
+            PauseflError, match=f"client '{one}' was not asked in round 4, and no answer of an"
+        ):
+            picker.observe({"a": 0.1, one: 0.5})
+    picker.observe_late({"c": 0.7, "d": 0.9})
+    assert picker.history.mean_latency.tolist() == pytest.approx([0.1, 0.2, 0.6, 0.6])
+
+
+def test_a_late_answer_may_set_the_floor_in_observe_too() -> None:
+    first = pick("fedavg", dict.fromkeys("ab", 10), latency_floor="auto", timeout=5.0)
+    first.select([*"ab"])
+    first.observe({})
+    picker = pick("fedavg", dict.fromkeys("abc", 10), latency_floor="auto", timeout=30.0)
+    first.join({"c": 10})
+    picker.restore(first.state(), changed=["timeout"])
+    picker.select([*"bc"])
+    picker.observe({"c": 20.0, "b": 15.0, "a": 6.0})
+    assert picker.history.latency_floor == 6
+    np.testing.assert_allclose(picker.history.mean_latency, [6, 22.5, 20])
+
+
+@pytest.mark.parametrize("n", range(1, 12))
+def test_who_never_answered_does_not_answer_by_rounding(n: int) -> None:
+    """The timeout goes from 20 s to 5 s, where corrections of n rounds may round down, and to 200 s."""
+    first, second, third = (
+        pick("fedavg", {"a": 10}, latency_floor="auto", timeout=t) for t in (20.0, 5.0, 200.0)
+    )
+    for _ in range(n):
+        first.select(["a"])
+        first.observe({})
+    second.restore(first.state(), changed=["timeout"])
+    third.restore(second.state(), changed=["timeout"])
+    assert (second.history.mean_latency[0], third.history.mean_latency[0]) == (5, 200)
+    assert third.history.mean_speed[0] == 1
+    second.select(["a"])
+    second.observe({"a": 2.0})
+    assert second.history.latency_floor == 2
+
+
+def test_another_timeout_leaves_the_seconds_of_a_last_round_that_was_answered() -> None:
+    first, second = (
+        pick("oort", dict.fromkeys("abc", 10), over_selection=0.1, n_selected=2, timeout=t)
+        for t in (30.0, 16.0)
+    )
+    first.select([*"abc"])
+    first.observe({})
+    first.select([*"abc"])
+    first.observe({"a": 3.0, "c": 25.0}, losses={"a": 1.0, "c": 1.0})
+    second.restore(first.state(), changed=["timeout"])
+    assert second.selector.duration.tolist() == [3, 16, 25]  # what b would have taken is not known

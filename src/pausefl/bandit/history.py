@@ -119,7 +119,7 @@ class History:
         (K,) rounds that had passed when each user joined; 0 of those who are there from the start.
     ahead
         (K,) participations that a user who joined later is taken to have had before, where they are to be
-        even: the least of those who were there. 0 of those who are there from the start.
+        even: the m-th least of those who were there. 0 of those who are there from the start.
     """
 
     data_size: NDArray[np.int64]
@@ -228,8 +228,12 @@ class History:
         """Add n users, never seen, after those there are; arguments (n,)."""
         n, taken = len(data_size), self.participations + self.ahead
         there = taken[self.available] if self.available.any() else taken
+        m = min(self.n_selected, len(there))
         new = {"data_size": data_size, "quality": quality, "cluster": cluster, "privacy": np.ones(n)}
-        new |= {"since": np.full(n, self.round - 1), "ahead": np.full(n, there.min() if len(there) else 0)}
+        new |= {
+            "since": np.full(n, self.round - 1),
+            "ahead": np.full(n, np.partition(there, m - 1)[m - 1] if m else 0),
+        }
         for name in ("data_size", "quality", "cluster", *_OBSERVED, *_OF_JOINING):
             old = getattr(self, name)
             more = new.get(name, np.zeros(n))

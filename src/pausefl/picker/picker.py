@@ -180,7 +180,7 @@ class Picker:
         values |= {"round_latency_max": timeout, "latency_floor": latency_floor}
         values |= {"n_selected": n_selected, "forgetting": forgetting}
         if reward is not REWARD and "reward" not in arguments(facts):
-            raise ConfigError(f"reward: selector '{self.name}' is made from none; leave the reward out")
+            raise ConfigError(f"reward: selector '{self.name}' does not use one; leave it out")
         self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
         self.options = values | {"reward": reward}
         self.selector = selector_from(self.name, facts, self.options)
@@ -348,7 +348,7 @@ class Picker:
         if late not in ("slow", "ignore"):
             raise ConfigError(f"late = {late!r} must be 'slow' or 'ignore'")
         for one in (*latency, *failed):
-            if one not in self.epsilon and one not in self._late:
+            if one not in self.epsilon and not self._owes(one):
                 raise PauseflError(
                     f"client {one!r} was not asked in round {self.history.round}, and no answer of an earlier"
                     " round is expected of it"
@@ -373,10 +373,11 @@ class Picker:
         with self._naming("when it observed"):
             self.selector.observe(feedback, self.history)
         self.history.change_floor(floor)
-        for one in [one for one in measured if one not in self.epsilon]:
-            if late == "slow":
-                self._correct(one, self._late[one][-1], measured[one])
-            else:
+        owed = {one: seconds for one, seconds in measured.items() if one not in self.epsilon}
+        if late == "slow":
+            self.observe_late(owed)
+        else:
+            for one in owed:
                 self._forget(one, self._late[one][-1])
         self.history.observe(feedback)
         for one in [one for one in self.epsilon if one not in waited]:
@@ -652,7 +653,7 @@ class Picker:
             if listed_late(own)
         }
         self._check_late()
-        if before != self.timeout:
+        if before != self.timeout or (self.history.mean_latency > self.timeout).any():
             self._follow_timeout(before)
         self.epsilon = dict.fromkeys(state["asked"], np.inf)
         if self.epsilon:
@@ -697,28 +698,36 @@ class Picker:
         if self._learns_floor and floor >= before:  # nobody has answered in time
             floor = self.timeout
         history.change_floor(min(floor, self.timeout))
+        asked = history.participations > 0
+        slow = asked & (history.mean_latency >= before)  # before corrections, which round
         for one, rounds in self._late.items():
             for late in rounds:
                 if late.counted > self.timeout:
                     history.correct(self.index[one], late.nth, late.counted, self.timeout)
-        slow = (history.participations > 0) & (history.mean_latency >= min(before, self.timeout))
-        for user in np.flatnonzero(slow).tolist():
-            self._correct_selector(user, self.timeout)
+        slow |= asked & (history.mean_latency >= self.timeout)
         history.mean_latency[slow] = self.timeout
         history.mean_speed[slow] = history.latency_floor / self.timeout
         for one, rounds in self._late.items():
-            least = self.timeout if slow[self.index[one]] else 0.0
+            user = self.index[one]
             self._late[one] = [
-                late._replace(counted=min(max(late.counted, least), self.timeout)) for late in rounds
+                late._replace(counted=self.timeout if slow[user] else min(late.counted, self.timeout))
+                for late in rounds
             ]
+            if self._owes(one):
+                self._correct_selector(user, self._late[one][-1].counted)
 
     def _correct(self, one: Hashable, late: Late, seconds: float) -> None:
         """Have means and selector know after how many seconds a client answered an earlier round."""
         took, user = min(max(seconds, late.least, self.history.latency_floor), self.timeout), self.index[one]
-        if late.nth == self.history.participations[user]:
+        if self._owes(one) and late == self._late[one][-1]:
             self._correct_selector(user, took)
         self.history.correct(user, late.nth, late.counted, took)
         self._forget(one, late)
+
+    def _owes(self, one: Hashable) -> bool:
+        """Whether a client has not answered the last round that it was asked in."""
+        rounds = self._late.get(one, [])
+        return bool(rounds) and rounds[-1].nth == self.history.participations[self.index[one]]
 
     def _correct_selector(self, user: int, took: float) -> None:
         with self._naming("when a latency was corrected"):

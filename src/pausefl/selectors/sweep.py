@@ -26,7 +26,7 @@ class Sweep(Selector):
 
     A round lasts as long as its slowest user, so neighbours waste least of each other's time; and nobody who
     is more than s participations ahead is asked while m others can be, so budgets are spent evenly. A user
-    who joins later counts from the least T_j of those who are there.
+    who joins later counts from the m-th least T_j of those who are there.
 
     Attributes
     ----------
