@@ -244,14 +244,10 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
     *(
         (f"{words} | {{:%}} | {{:%}} | {{:%}} | {{:%}} |", lambda row=row: races(row))
         for words, row in [
-            ("| equal iterations, last vertex, κ = 1", "iterations final 1 all"),
             ("| equal iterations, best vertex, κ = 1", "iterations best 1 all"),
-            ("| equal listing, last vertex, κ = 1", "neighbours final 1 all"),
             ("| equal listing, best vertex, κ = 1", "neighbours best 1 all"),
             ("| equal listing, best vertex, κ = 30", "neighbours best 30 all"),
-            ("| equal listing, best vertex, κ = 1000", "neighbours best 1000 all"),
             ("moves: equal iterations, last vertex, κ = 1", "iterations final 1 active"),
-            ("moves: equal iterations, best vertex, κ = 1", "iterations best 1 active"),
             ("moves: equal listing, best vertex, κ = 1000", "neighbours best 1000 active"),
         ]
     ),
@@ -259,9 +255,9 @@ SEARCHES: list[tuple[str, Callable[[], Numbers]]] = [
         "then it wins {:.0f} to {:.0f} % with m = 5, and {:.0f} to {:.1f} % with m = 25",
         lambda: [share for m in (5, 25) for share in by_size(m, 1)],
     ),
-    *(
-        (f"| {m} of {k} clients | {{:.3f}} | {{:.3f}} | {{:.3f}} |", lambda k=k, m=m: gaps(k, m))
-        for k, m in [(30, 5), (30, 15), (300, 5), (300, 15)]
+    (
+        "{:.2f} from the optimum in place of {:.2f} for 15 of 300 clients, but {:.2f} in place of {:.2f} for",
+        lambda: [gap for k, m in ((300, 15), (30, 5)) for gap in gaps(k, m)[:0:-1]],
     ),
     (
         "time grows as K^{:.2f} for `pause`, as that of a sort does, and as K^{:.2f} for plain annealing",
