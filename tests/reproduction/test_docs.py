@@ -17,9 +17,8 @@ from raw_data import write_images
 from workspace import copy_folders
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (ROOT / "docs", ROOT / "results/published")
-PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.md")))]
-PAGES.append(ROOT / "config" / "README.md")
+FOLDERS = ("", "docs", "results/published", "config", "data/raw", "benchmarks", "benchmarks/investigations")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 SECTIONS = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
 
