@@ -23,6 +23,7 @@ from pausefl.analysis import markdown
 from pausefl.analysis.formats import change, in_points, in_words, number, span
 from pausefl.analysis.intervals import estimate
 from pausefl.analysis.measures import FRONT_SHARE, censored_median, in_name
+from pausefl.analysis.outcomes import outcomes
 from pausefl.analysis.paired import paired
 from pausefl.analysis.trajectories import trajectories
 from pausefl.errors import ConfigError, suggest
@@ -397,6 +398,27 @@ class Numbers(WorldNumbers):
         return span(
             f"{100 * one:{form}}" for one in sorted(self._metrics(scenario, selectors, "final_accuracy"))
         )
+
+    def final_accuracy_gaps(self, selector: str, between: list[str], rows: dict[str, list[str]]) -> str:
+        """Accuracy at the end of a selector in pairs of scenarios, second less first; a Markdown table.
+
+        ``between`` has the titles of the two, and ``rows`` the names of two scenarios by the title of a row.
+        Of each pair the seeds count that both have, and give the interval.
+        """
+        cells = []
+        for title, scenarios in rows.items():
+            ends = [self._ends(scenario, selector) for scenario in scenarios]
+            first, second = pd.concat(ends, axis=1, join="inner").T.to_numpy()
+            means = (f"{100 * one.mean():.1f}" for one in (first, second))
+            cells.append([title, str(len(first)), *means, in_points(*estimate(second - first))])
+        head = ["", "Seeds", *(f"{title} (%)" for title in between), "Difference (points)"]
+        return markdown.table(head, cells, "lr").rstrip()
+
+    def _ends(self, scenario: str, selector: str) -> pd.Series:
+        """Accuracy at the end of the published runs of a selector, by seed."""
+        runs = [run for run in self.published.all_runs(scenario) if run.selector == selector]
+        found = outcomes(rounds_of(runs), target=math.nan)
+        return pd.Series({run.seed: ends["final_accuracy"] for run, ends in found.items()})
 
     def _metrics(self, scenario: str, selectors: Iterable[str], name: str) -> list[float]:
         """One of the metrics of a scenario that DVC compares, of each selector."""
