@@ -327,10 +327,12 @@ def compare(
 ) -> None:
     """Compare runs: settings that differ, results, gaps of selectors, of two the first round that differs."""
     from pausefl.analysis.compare import compare as compare_runs
-    from pausefl.analysis.compare import write_means
+    from pausefl.analysis.compare import table_suffix, write_means
     from pausefl.analysis.paired import side_by_side
     from pausefl.runs.collected import runs_in
 
+    if out is not None:
+        table_suffix(out)
     typer.echo(compare_runs(*runs))
     if gaps := side_by_side(run for folder in runs for run in runs_in(folder)):
         typer.echo(f"\n{gaps}")

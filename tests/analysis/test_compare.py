@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 from scenarios import SCENARIOS
+from typer.testing import CliRunner
 from worlds import trained, untrained, write_files
 
 from pausefl.analysis.compare import compare
+from pausefl.analysis.groups import grouped
 from pausefl.analysis.run_report import run_report
+from pausefl.cli import app
 from pausefl.errors import PauseflError
+from pausefl.runs.collected import runs_in
 from pausefl.settings import load_scenario
 
 pytestmark = pytest.mark.usefixtures("made_up_runs")
@@ -36,7 +40,8 @@ def test_what_differs_is_said_with_the_runs_that_have_it(tmp_path: Path) -> None
     ]
     text = lines(*folders)
     assert text[:3] == [f"{head}: {folder}" for head, folder in zip("ABC", folders, strict=True)]
-    assert text[5:7] == ["training.learning_rate 0.1 (A B), 0.2 (C)", ""]
+    assert text[5:7] == ["training.learning_rate 0.1 (A B), 0.2 (C)", f"code_hash – (A C), {'0' * 16} (B)"]
+    assert not any("code_hash" in line for line in lines(*folders[1:]))  # one of each selector
     assert f"code_hash – (A), {'0' * 16} (B)" in lines(*folders[:2])
     results = text[text.index("Results:") + 1 :]
     assert [line.split()[:5] for line in results[1:4]] == [
@@ -46,6 +51,25 @@ def test_what_differs_is_said_with_the_runs_that_have_it(tmp_path: Path) -> None
     ]
     assert "diverged" not in results[0]  # none did
     assert not any("irst" in line for line in results)
+
+
+def test_constants_of_a_selector_whose_code_is_not_at_hand_are_no_differences(tmp_path: Path) -> None:
+    """Its settings have the constants of all selectors, those of others what they look at."""
+    rounds = trained([0.5] * 6, round_s=1.5, leakage=float("inf"))
+    constants = {"pause": {}, "gone_module:Rule": {"selection": {"lag": 1}}}
+    folders = [
+        write_files(tmp_path / name, rounds, scenario={"name": "s"} | own, selector=name)
+        for name, own in constants.items()
+    ]
+    assert "nothing" in lines(*folders)
+    assert [group.label for group in grouped(runs_in(folders[1]))] == ["Rule"]
+
+
+def test_a_table_of_another_suffix_is_refused_before_anything_is_compared(tmp_path: Path) -> None:
+    folders = [str(write(tmp_path / name)) for name in "ab"]
+    result = CliRunner().invoke(app, ["compare", *folders, "--out", str(tmp_path / "means.txt")])
+    assert result.exit_code
+    assert "Results:" not in result.output
 
 
 def test_two_runs_have_the_first_round_that_differs(tmp_path: Path) -> None:

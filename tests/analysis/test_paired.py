@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +79,21 @@ def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference()
             if hasattr(one, "get_segments")
         ]
         np.testing.assert_allclose(ends[0], table[["low", "high"]].to_numpy()[0])
+
+
+def test_pairs_that_are_left_after_a_filter_are_drawn() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    runs = [
+        pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
+        for name in ("random", "pause", "fastest")
+        for seed in range(3)
+    ]
+    table = pausefl.paired(runs, "mean_round_s")
+    left = table[table["selector"] == "pause"].sort_values("gap").round(4)
+    (axes,) = left.plot().axes
+    assert len(axes.collections[0].get_offsets()) == 3 * len(left) < 9
+    with pytest.raises(PauseflError, match="pairs without columns cannot be drawn: bound, high, low, unit"):
+        table[["selector", "against", "gap"]].plot()
 
 
 def test_runs_side_by_side_have_their_gaps_where_settings_are_the_same() -> None:
@@ -159,6 +175,23 @@ def test_what_cannot_be_compared_is_refused() -> None:
     longer = pausefl.run(scenario, "pause", 1, n_rounds=4, train=False, progress=False)
     with pytest.raises(PauseflError, match=r"3 rounds\) and .* both pause, seed 1\. Name one"):
         pausefl.paired([run, apart, longer], "mean_round_s")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([["a"], ["b"]], r"runs\[0\] must be a run or its folder, not list. Give all runs in one list"),
+        (None, "runs must be runs or their folders, not NoneType"),
+    ],
+)
+def test_lists_of_lists_are_refused(given: Any, message: str) -> None:
+    with pytest.raises(PauseflError, match=message):
+        pausefl.paired(given, "mean_round_s")
+
+
+def test_a_metric_is_a_text() -> None:
+    with pytest.raises(PauseflError, match="metric must be a text, not NoneType"):
+        pausefl.paired([], None)  # type: ignore[arg-type]
 
 
 def test_runs_are_given_as_themselves_or_by_their_folders(tmp_path: Path) -> None:

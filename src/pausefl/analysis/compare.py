@@ -18,6 +18,7 @@ from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import Run
+from pausefl.selectors.settings import CONSTANT_KEYS
 from pausefl.settings.dotted_keys import flattened
 
 #: Keys of a summary that, beside the settings, can bear on numbers.
@@ -58,10 +59,7 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     The columns are those of ``results/tables/SCENARIO/summary.csv``, or ``.md`` or ``.tex``. `PauseflError`
     if a folder has no finished run, or ``out`` ends otherwise.
     """
-    if (suffix := out.suffix.lower()) not in (".csv", ".md", ".tex"):
-        raise ConfigError(
-            f"a table cannot be written as '{out.name}'. {suggest(suffix, ('.csv', '.md', '.tex'))}"
-        )
+    suffix = table_suffix(out)
     groups = grouped(run for folder in folders for run in runs_in(folder))
     labels = {group.name: group.label for group in groups}
     summaries = {name: run.summary for name, run in named_runs(groups).items()}
@@ -73,6 +71,15 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     write_text(out, to_latex(text) if suffix == ".tex" else text)
 
 
+def table_suffix(out: Path) -> str:
+    """``.csv``, ``.md`` or ``.tex``, as a table's file ends; `ConfigError` if it ends otherwise."""
+    if (suffix := out.suffix.lower()) not in (".csv", ".md", ".tex"):
+        raise ConfigError(
+            f"a table cannot be written as '{out.name}'. {suggest(suffix, ('.csv', '.md', '.tex'))}"
+        )
+    return suffix
+
+
 def _indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
@@ -80,14 +87,17 @@ def _indented(lines: Iterable[str]) -> list[str]:
 def _different(runs: Mapping[str, Run]) -> list[list[str]]:
     """Each key in which runs differ, and its values, each with the letters of the runs that have it."""
     conditions = {letter: _conditions(run) for letter, run in runs.items()}
-    several_selectors = len({run.selector for run in runs.values()}) > 1
+    codes = {(run.selector, run.summary.get("code_hash")) for run in runs.values()}
+    one_code_each = len(codes) == len({selector for selector, _ in codes})
     rows = []
     for key in dict.fromkeys(key for one in conditions.values() for key in one):
         letters: dict[str, list[str]] = {}
         for letter, one in conditions.items():
+            if key in CONSTANT_KEYS and key not in one:  # its selector does not look at it
+                continue
             value = one.get(key)
             letters.setdefault("–" if value is None else str(value), []).append(letter)
-        if len(letters) > 1 and not (several_selectors and key == "code_hash"):  # each has its own code
+        if len(letters) > 1 and not (one_code_each and key == "code_hash"):  # each selector has its own
             if key == "hardware.instructions":
                 letters = _without_common(letters)
             values = (f"{value} ({' '.join(having)})" for value, having in letters.items())

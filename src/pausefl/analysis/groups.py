@@ -72,10 +72,10 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
             if run.seed == other.seed:
                 raise PauseflError(
                     f"{run.name} and {other.name} are the same run: selector {run.selector}, seed"
-                    f" {run.seed}, the same settings. Name one of them"
+                    f" {run.seed}, the same settings. Name one of them, or give one of two selectors a name"
                 )
         name = part[0].selector
-        label = LABELS.get(name) or name.replace("_", " ").capitalize()
+        label = LABELS.get(name) or _in_words(name)
         if differs := [*_differences(part[0].settings, settings), *filter(None, [folder])]:
             name, label = f"{name} {len(groups) + 1}", ", ".join([label, *differs])
         groups.append(Group(part, name, label))
@@ -90,6 +90,11 @@ def named_runs(groups: Iterable[Group]) -> dict[RunId, Run]:
 def rounds_of_groups(groups: Iterable[Group]) -> dict[RunId, pd.DataFrame]:
     """The rounds of groups as `pausefl.runs.run.rounds_of` returns them, with their names as selectors."""
     return {name: with_all_columns(run.rounds) for name, run in named_runs(groups).items()}
+
+
+def _in_words(selector: str) -> str:
+    """What to call a selector whose code is not at hand: the class of ``MODULE:CLASS``."""
+    return selector.rpartition(":")[2] if ":" in selector else selector.replace("_", " ").capitalize()
 
 
 def _line(run: Run) -> tuple[str, str]:

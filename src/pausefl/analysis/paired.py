@@ -43,6 +43,10 @@ class Paired(pd.DataFrame):
     #: What is compared, in words.
     measured: str
 
+    @property
+    def _constructor(self) -> type[Paired]:
+        return Paired  # what is left after a filter draws itself, too
+
     def plot(self) -> Figure:  # type: ignore[override]
         """Each pair with a dot a seed and the interval of the mean; a line where there is no difference.
 
@@ -58,10 +62,13 @@ class Paired(pd.DataFrame):
             from pausefl.analysis.figures.style import COLUMN_WIDTH, new_figure, theme
         except ModuleNotFoundError as error:
             raise PauseflError(to_install("a figure", error, "workflow")) from None
+        if missing := {"selector", "against", "gap", "low", "high", "unit", "bound"} - {*self.columns}:
+            raise PauseflError(f"pairs without columns cannot be drawn: {', '.join(sorted(missing))}")
         if (known := self.dropna(subset="gap")).empty:
             raise PauseflError("no pair has a gap to draw: selectors share no seed, or none is known")
         pairs = [broken(_words(row), _WIDTH) for row in known.to_dict("records")]
         drawn = self.gaps.assign(pair=[broken(pair, _WIDTH) for pair in self.gaps["pair"]])
+        drawn = drawn[drawn["pair"].isin(pairs)]
         ends = np.abs(known[["low", "high"]].to_numpy(np.float64).T - known["gap"].to_numpy(np.float64))
         even = float(self.unit.eq("ratio").any())
         marks = {"one seed": "o", "at least": ">", "at most": "<"}
@@ -85,7 +92,7 @@ class Paired(pd.DataFrame):
                 of = known["bound"] == bound
                 axes.plot(known["gap"][of], np.array(pairs)[of], mark, color="C0")
             axes.set(xlabel=self.measured, ylabel="", ylim=(len(known) - 0.5, -0.5))
-            if even and self.gaps["gap"].max() > _SPREAD * self.gaps["gap"].min():
+            if even and drawn["gap"].max() > _SPREAD * drawn["gap"].min():
                 axes.set_xscale("log")
                 axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
                 axes.xaxis.set_major_formatter("{x:g}")
@@ -127,7 +134,8 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         One row a pair: ``selector``, ``against``, ``n_seeds``, ``gap`` in ``unit`` with ``low`` and ``high``
         of its 95 % interval (Student's), ``bound``, which is ``at most`` or ``at least`` where a run ended
         too early to tell, ``p`` (two-sided, that there is no gap), and ``p_holm``, corrected for the number
-        of pairs. NaN where it cannot be known, as of one seed. Its ``plot()`` draws it.
+        of pairs. NaN where it cannot be known, as of one seed; ``p`` may be known without ``gap``, by the
+        signs of gaps of which some are infinite. Its ``plot()`` draws it.
 
     Raises
     ------
@@ -135,6 +143,8 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         If the metric is not known, there are no two selectors of one scenario, or two runs have the same
         selector and seed.
     """
+    if not isinstance(metric, str):
+        raise ConfigError(f"metric must be a text, not {type(metric).__name__}. {suggest('', METRICS)}")
     if metric not in METRICS:
         raise ConfigError(f"unknown metric '{metric}'. {suggest(metric, METRICS)}")
     runs = as_runs(runs)

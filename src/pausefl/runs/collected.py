@@ -199,6 +199,14 @@ def runs_in(folder: Path) -> list[Run]:
 def as_runs(given: Given) -> list[Run]:
     """Runs that are given as themselves or by their folders; `PauseflError` where there are none."""
     several = [given] if isinstance(given, Run | str | os.PathLike) else given
+    if not isinstance(several, Iterable):
+        raise PauseflError(f"runs must be runs or their folders, not {type(given).__name__}")
+    several = list(several)
+    for i, one in enumerate(several):
+        if not isinstance(one, Run | str | os.PathLike):
+            raise PauseflError(
+                f"runs[{i}] must be a run or its folder, not {type(one).__name__}. Give all runs in one list"
+            )
     parts = ([one] if isinstance(one, Run) else runs_in(path_of(one)) for one in several)
     if not (runs := [run for part in parts for run in part]):
         raise PauseflError("no runs are given")

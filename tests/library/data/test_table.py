@@ -66,6 +66,12 @@ def test_rows_are_examples_and_keep_their_labels_and_users(suffix: str, tmp_path
         assert user in (None, row["clinic"])
 
 
+def test_an_index_that_pandas_wrote_is_no_feature(tmp_path: Path) -> None:
+    ROWS.to_csv(tmp_path / "visits.csv")
+    with pytest.raises(PauseflError, match=r"visits.csv: column 1 has no name. If it is the index"):
+        prepare(table(), raw(tmp_path))
+
+
 def test_a_quarter_of_each_user_is_for_testing_and_all_kinds_of_files_give_the_same(tmp_path: Path) -> None:
     made = list[Dataset]()
     for name in ("visits.csv", "visits.npz", "visits.parquet"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 #: How the names of files end that can be read.
 SUFFIXES = (".csv", ".npz", ".parquet")
+
+#: What pandas calls a column without a name, such as an index that was written.
+_NAMELESS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 
 #: Largest number that float32 has.
 _LARGEST = float(np.finfo(np.float32).max)
@@ -63,6 +67,12 @@ class Table(Source):
         features = [name for name in table.columns if name not in (self.label_column, self.user_column)]
         if not features:
             raise DataError(f"{files[0]}: no column of features beside labels and users")
+        if nameless := [name for name in features if _NAMELESS.fullmatch(name)]:
+            where = list(table.columns).index(nameless[0]) + 1
+            raise DataError(
+                f"{files[0]}: column {where} has no name. If it is the index that pandas writes, leave it out"
+                " (to_csv(…, index=False)); if it is a feature, name it"
+            )
         x = np.stack([_numbers(table[name], files[0]) for name in features], axis=1)
         testing = _last_of_each(users, self.test_fraction)
         if not testing.any():
