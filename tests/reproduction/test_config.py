@@ -25,7 +25,7 @@ def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_sele
         if job.seed == 0:
             rows.setdefault(job.scenario, []).append(job.selector)
     assert rows.pop("cifar10_small_iid_r1_group") == ["pause", "random", "fedavg"]
-    others = re.compile("demo_|world_|shakespeare$|.*_group$|.*_rivals$")
+    others = re.compile("demo_|world_|shakespeare$|.*_group$|.*_rivals$|.*_no_privacy$")
     assert set(rows) == {name for name in scenario_names(SCENARIOS) if not others.match(name)}
     for name, selectors in rows.items():
         assert selectors == [s for s in load_scenario(name, SCENARIOS).selectors if s != "pause_brute"], name

@@ -67,8 +67,8 @@ def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
     for name in NAMES:
         scenario = load_scenario(name, SCENARIOS)
         assert Scenario.read(scenario.as_dict(), "scenario") == scenario
-        # Without privacy, worlds of the benchmark leave out what weighs budgets.
-        assert "pause" in scenario.selectors or "_queue_" in name or name.startswith("world_")
+        # Without privacy, selectors that weigh budgets are left out.
+        assert "pause" in scenario.selectors or "_queue_" in name or scenario.privacy is None
         check_runnable(scenario, scenario.selectors)
 
 
