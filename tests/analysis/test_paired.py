@@ -22,13 +22,18 @@ ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results/published"
 
 
-def test_a_difference_is_that_of_a_paired_t_test() -> None:
+def selected(names: tuple[str, ...], n_seeds: int) -> list[pausefl.Run]:
+    """Runs of 15 rounds without training."""
     scenario = pausefl.load_scenario("demo_small")
-    runs = [
+    return [
         pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
-        for name in ("random", "pause", "bsfl")
-        for seed in range(4)
+        for name in names
+        for seed in range(n_seeds)
     ]
+
+
+def test_a_difference_is_that_of_a_paired_t_test() -> None:
+    runs = selected(("random", "pause", "bsfl"), 4)
     table = pausefl.paired(runs, "mean_round_s", ratio=False).set_index(["selector", "against"])
     assert set(table["n_seeds"]) == {4}
     mean = {(run.selector, run.seed): run.rounds["latency_s"].mean() for run in runs}
@@ -58,12 +63,7 @@ def test_a_selector_of_ones_own_is_compared_though_its_code_is_not_at_hand() -> 
 
 
 def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference() -> None:
-    scenario = pausefl.load_scenario("demo_small")
-    runs = [
-        pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
-        for name in ("random", "pause")
-        for seed in range(3)
-    ]
+    runs = selected(("random", "pause"), 3)
     for ratio, even in ((True, 1), (False, 0)):
         table = pausefl.paired(runs, "mean_round_s", ratio=ratio)
         (axes,) = table.plot().axes
@@ -82,13 +82,7 @@ def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference()
 
 
 def test_pairs_that_are_left_after_a_filter_are_drawn() -> None:
-    scenario = pausefl.load_scenario("demo_small")
-    runs = [
-        pausefl.run(scenario, name, seed, n_rounds=15, train=False, progress=False)
-        for name in ("random", "pause", "fastest")
-        for seed in range(3)
-    ]
-    table = pausefl.paired(runs, "mean_round_s")
+    table = pausefl.paired(selected(("random", "pause", "fastest"), 3), "mean_round_s")
     left = table[table["selector"] == "pause"].sort_values("gap").round(4)
     (axes,) = left.plot().axes
     assert len(axes.collections[0].get_offsets()) == 3 * len(left) < 9
