@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import pausefl
+from pausefl.analysis.groups import grouped
 from pausefl.analysis.paired import side_by_side
 from pausefl.analysis.statistics import holm_adjusted
 from pausefl.errors import PauseflError
@@ -60,6 +61,30 @@ def test_a_selector_of_ones_own_is_compared_though_its_code_is_not_at_hand() -> 
     (row,) = pausefl.paired(runs, "mean_round_s").to_dict("records")
     assert (row["selector"], row["against"], row["n_seeds"]) == ("pause", "first_ones", 3)
     assert "PAUSE : first_ones" in side_by_side(runs)
+
+
+class Lowest(pausefl.Selector):
+    def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+        return history.candidates()[: history.n_selected]
+
+
+class Highest(pausefl.Selector):
+    def __call__(self, history: pausefl.History, rng: np.random.Generator) -> Any:
+        return history.candidates()[-history.n_selected :]
+
+
+def test_runs_of_two_versions_of_a_selector_are_not_averaged() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    versions = [
+        pausefl.run(scenario, part, seed, n_rounds=15, train=False, progress=False, name="mine")
+        for part, seed in ((Lowest, 0), (Lowest, 1), (Highest, 2))
+    ]
+    runs = [*selected(("random",), 3), *versions]
+    with pytest.raises(PauseflError, match=r"seed 0, .* and .*seed 2, .* versions of the selector mine"):
+        pausefl.paired(runs, "mean_round_s")
+    assert len(pausefl.paired(runs[:-1], "mean_round_s")) == 1
+    found = {group.label: [run.seed for run in group.runs] for group in grouped(runs)}
+    assert found == {"Random": [0, 1, 2], "Mine, version 1": [0, 1], "Mine, version 2": [2]}
 
 
 def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference() -> None:

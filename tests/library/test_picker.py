@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -38,7 +39,7 @@ CHOOSING = [name for name in LEARNING if not SELECTORS[name].takes_everyone]
 
 def pick(selector: Any, sizes: dict[Any, int] = SIZES, **changes: Any) -> Picker:
     """A picker of K clients with every option that its selector needs."""
-    needed = arguments(SELECTORS[selector]) if isinstance(selector, str) else {}
+    needed = arguments(SELECTORS[selector] if isinstance(selector, str) else selector)
     options = {name: value for name, value in NEEDED.items() if name in needed}
     return Picker(selector, sizes, M, FLOOR, TIMEOUT, **{**options, **changes})
 
@@ -217,6 +218,48 @@ def test_a_server_that_restarts_goes_on_to_the_same_selections(name: str) -> Non
     second.restore(pickle.loads(pickle.dumps(first.state())))
     assert play(second, 13) == whole[17:]
     np.testing.assert_array_equal(second.ledger.participations.sum(), sum(map(len, whole)))
+
+
+class Alternates(pausefl.Selector):
+    """The lowest ids and the highest by turns; it counts the rounds by itself."""
+
+    def __init__(self) -> None:
+        self.n_rounds, self.size = 0, 7
+
+    def __call__(self, history: Any, rng: np.random.Generator) -> Any:
+        users = history.candidates()
+        return users[: history.n_selected] if self.n_rounds % 2 else users[-history.n_selected :]
+
+    def observe(self, feedback: Any, history: Any) -> None:
+        self.n_rounds += 1
+
+
+class AlternatesAsSaved(Alternates):
+    def state(self) -> dict[str, Any]:
+        return {"n_rounds": np.array(self.n_rounds)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.n_rounds = int(state["n_rounds"])
+
+
+def test_what_a_selector_of_ones_own_learns_and_does_not_save_is_said_once() -> None:
+    picker = pick(Alternates)
+    picker.state()  # nothing was learned
+    play(picker, 3)
+    with pytest.warns(UserWarning, match="'Alternates' has changed its n_rounds, which is not saved"):
+        picker.state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picker.state()
+
+
+@pytest.mark.parametrize("part", [AlternatesAsSaved, *(SELECTORS[name] for name in LEARNING)])
+def test_a_selector_that_saves_what_it_learns_is_not_warned_of(part: type[pausefl.Selector]) -> None:
+    picker = pick(part)
+    play(picker, 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picker.state()
 
 
 def test_a_restart_knows_what_clients_are_and_how_the_picker_was_made() -> None:

@@ -114,7 +114,7 @@ def _without_common(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
 def _conditions(run: Run) -> dict[str, Any]:
     """Settings, code and machine of a run, by dotted key; selector and seed stand with the results."""
     around = {key: run.summary[key] for key in _CIRCUMSTANCES if key in run.summary}
-    source = run.summary.get("selector_source") or ""
+    source = run.selector_source or ""
     long = {
         "data digest": run.summary.get("digests", {}).get("data set", "–")[:8],
         "selector source": f"{crc32(source.encode()):08x}" if source else None,

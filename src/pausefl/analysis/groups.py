@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,9 +22,18 @@ from pausefl.settings.dotted_keys import replaced
 from pausefl.settings.scenario import scenario_of_run
 
 
+class Line(NamedTuple):
+    """What all seeds of a run share."""
+
+    selector: str
+    settings: str
+    #: Of a selector that was handed over.
+    source: str | None
+
+
 @dataclass(frozen=True)
 class Group:
-    """Runs of one selector with the same settings, in the order of their seeds."""
+    """Runs of one version of a selector with the same settings, in the order of their seeds."""
 
     runs: Sequence[Run]
     #: A name for it, as a selector's: its selector's own if nothing is in its label beside it.
@@ -57,16 +66,16 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
     """The groups of some runs, in the order of their first runs.
 
     Groups of different settings say in which they differ: by the names of their scenarios, and by what
-    differs between groups of one name. Runs of the same selector, settings and seed are told apart by their
-    folders; `PauseflError` if these do not.
+    differs between groups of one name; versions of a selector that was handed over are numbered. Runs of
+    the same selector, settings and seed are told apart by their folders; `PauseflError` if these do not.
     """
     lines = [(run, _line(run)) for run in runs]
     repeated = {line for (line, _), n in Counter((line, run.seed) for run, line in lines).items() if n > 1}
-    parts: dict[tuple[Any, ...], list[Run]] = {}
+    parts: dict[tuple[Line, str], list[Run]] = {}
     for run, line in lines:
         parts.setdefault((line, _folder(run) if line in repeated else ""), []).append(run)
     settings, groups = [part[0].settings for part in parts.values()], list[Group]()
-    for (_, folder), part in parts.items():
+    for (line, folder), part in parts.items():
         part.sort(key=lambda run: run.seed)
         for run, other in pairwise(part):
             if run.seed == other.seed:
@@ -76,7 +85,8 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
                 )
         name = part[0].selector
         label = LABELS.get(name) or _in_words(name)
-        if differs := [*_differences(part[0].settings, settings), *filter(None, [folder])]:
+        apart = filter(None, [_version(line, [other for other, _ in parts]), folder])
+        if differs := [*_differences(part[0].settings, settings), *apart]:
             name, label = f"{name} {len(groups) + 1}", ", ".join([label, *differs])
         groups.append(Group(part, name, label))
     return groups
@@ -97,11 +107,15 @@ def _in_words(selector: str) -> str:
     return selector.rpartition(":")[2] if ":" in selector else selector.replace("_", " ").capitalize()
 
 
-def _line(run: Run) -> tuple[str, str]:
-    """What all seeds of a run share: its selector and its settings."""
-    return run.selector, str(
-        sorted((key, str(value)) for key, value in run.settings.items() if value is not None)
-    )
+def _line(run: Run) -> Line:
+    settings = sorted((key, str(value)) for key, value in run.settings.items() if value is not None)
+    return Line(run.selector, str(settings), run.selector_source)
+
+
+def _version(line: Line, lines: Iterable[Line]) -> str:
+    """Which version of a selector that was handed over a line has, if others have another one."""
+    sources = list(dict.fromkeys(other.source for other in lines if other[:2] == line[:2]))
+    return f"version {sources.index(line.source) + 1}" if len(sources) > 1 else ""
 
 
 def _folder(run: Run) -> str:

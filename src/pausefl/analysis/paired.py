@@ -140,8 +140,8 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
     Raises
     ------
     PauseflError
-        If the metric is not known, there are no two selectors of one scenario, or two runs have the same
-        selector and seed.
+        If the metric is not known, there are no two selectors of one scenario, two runs have the same
+        selector and seed, or runs are of two versions of a selector that was handed over.
     """
     if not isinstance(metric, str):
         raise ConfigError(f"metric must be a text, not {type(metric).__name__}. {suggest('', METRICS)}")
@@ -154,6 +154,11 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         for other in (runs[0], alike):
             whose = f"that of {other.selector}, seed {other.seed}"
             check_settings([run], as_of_today(other.summary), whose)
+        if run.selector_source != alike.selector_source:
+            raise PauseflError(
+                f"{alike.name} and {run.name} are of two versions of the selector {run.selector}: its code"
+                " was changed between them. Name runs of one version"
+            )
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")
     if len({run.selector for run in runs}) < 2:

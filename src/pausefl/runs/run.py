@@ -79,6 +79,11 @@ class Run:
         """Seed of all random streams."""
         return int(self.summary["seed"])
 
+    @property
+    def selector_source(self) -> str | None:
+        """Code of a selector that was handed over, where Python has it; None of one that was named."""
+        return self.summary.get("selector_source")
+
     def __repr__(self) -> str:
         return f"Run({self.scenario}, {self.selector}, seed {self.seed}, {len(self.rounds)} rounds)"
 

@@ -184,16 +184,29 @@ def kinds_of(
 ) -> list[str]:
     """The kinds of figures, or of ``TABLES``, that apply to runs of some selectors in a scenario."""
     named = {shown.kind for shown in figures_of(scenario).values()}
-    has = {
-        "training": True,
-        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
-        "accuracy": not scenario.is_regression,
-    }
+    lacking = _lacking(scenario, selectors)
     return [
         kind
         for kind, record in records.items()
-        if all(has[need] for need in record.needs) and (kind in named or not record.asked)
+        if not lacking.keys() & record.needs and (kind in named or not record.asked)
     ]
+
+
+def undrawn(scenario: Scenario, selectors: Collection[str]) -> dict[str, str]:
+    """The figures that a scenario names and that do not apply to runs of some selectors, and why."""
+    lacking = _lacking(scenario, selectors)
+    return {
+        name: lacking[need]
+        for name, shown in figures_of(scenario).items()
+        for need in sorted(lacking.keys() & FIGURES[shown.kind].needs)
+    }
+
+
+def _lacking(scenario: Scenario, selectors: Collection[str]) -> dict[str, str]:
+    """What figures need (`Kind.needs`) and runs of some selectors lack, and why."""
+    has_budget = scenario.privacy is not None and any(SELECTORS[name].private for name in selectors)
+    no_budget = {} if has_budget else {"budget": "no selector of it spends a privacy budget"}
+    return no_budget | ({"accuracy": "a regression has no accuracy"} if scenario.is_regression else {})
 
 
 def find_kind(name: str) -> Kind:

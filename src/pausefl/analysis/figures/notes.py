@@ -132,7 +132,7 @@ def notes_of(scenario: Scenario, runs: Iterable[Run]) -> Notes:
     notes.shown.extend(filter(None, [absent_note(scenario, {run.selector for run in runs})]))
     if any(run.summary.get("digests", {}).get("data set") == _JPEG_COPIES for run in runs):
         notes.shown.append(
-            "JPEG copies of CIFAR-10: 1.0 to 2.3 points less accurate than the official images."
+            "JPEG copies of CIFAR-10: 1.0 to 2.6 points less accurate than the official images."
         )
     return notes
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pausefl.analysis.figures.kinds import TABLES, FigureSettings, figures_of, kinds_of
+from pausefl.analysis.figures.kinds import TABLES, FigureSettings, figures_of, kinds_of, undrawn
 from pausefl.data.partition import partition_key
 from pausefl.data.raw_data import dataset_key, is_downloadable, missing_files, raw_files, source_class
 from pausefl.data.sources.torchvision_download import Official
@@ -66,8 +66,8 @@ class Project:
     def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Project:
         """Read and check everything that a merged configuration names; ``origin`` is its name in messages.
 
-        A relative path of it that does not exist in the working directory starts in ``root``, the folder of
-        the workflow.
+        A relative path of it that exists in ``root``, the folder of the workflow, and not in the working
+        directory, starts there.
 
         Raises
         ------
@@ -124,6 +124,15 @@ class Project:
                 own = own or {f"{name}_{kind}": FigureSettings(kind=kind)}
                 found |= {figure: ScenarioFigure(name, shown) for figure, shown in own.items()}
         return found
+
+    @property
+    def undrawn(self) -> list[str]:
+        """A sentence for each figure that a scenario names and that its runs have no data for."""
+        return [
+            f"Figure '{figure}' of scenario '{name}' is not drawn: {why}."
+            for name, one in self.scenarios.items()
+            for figure, why in undrawn(one, self.selectors(name)).items()
+        ]
 
     @cached_property
     def figures_by_scenario(self) -> dict[str, dict[str, FigureSettings]]:
@@ -262,6 +271,6 @@ def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:
     for key in ("scenarios", "studies"):
         value = located.get(key)
         if isinstance(value, str):
-            path = path_of(value)
-            located[key] = str(path if path.exists() else root / path)
+            path, shipped = path_of(value), root / value
+            located[key] = str(shipped if shipped.exists() and not path.exists() else path)
     return located
