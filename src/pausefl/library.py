@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import re
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -186,6 +187,7 @@ def run(
     else:
         given = _named(selector, name)
         job_name = next(iter(given))
+    source = _source(selector)  # that of now: its file may be edited while it runs
     job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, int(n_threads))
     with tempfile.TemporaryDirectory() as folder, SELECTORS.including(given):
         check_runnable(scenario, [job_name])
@@ -213,7 +215,7 @@ def run(
         finished = replace(read_run(folder), folder=None)
     if given:
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
-        finished.summary.update(code_hash=None, selector_source=_source(selector))
+        finished.summary.update(code_hash=None, selector_source=source)
     return finished
 
 
@@ -282,8 +284,11 @@ def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:
 
 
 def _source(selector: Any) -> str | None:
-    """Source of the class or function of a selector; None where Python does not have it."""
+    """Source of the class or function of a selector; None where Python does not have it alone."""
+    if getattr(selector, "__name__", "") == "<lambda>":  # it would be the lines of the call
+        return None
     try:
-        return inspect.getsource(type(selector) if isinstance(selector, Selector) else selector)
+        source = inspect.getsource(type(selector) if isinstance(selector, Selector) else selector)
+        return textwrap.dedent(source)
     except (OSError, TypeError):
         return None

@@ -80,11 +80,21 @@ def test_runs_of_two_versions_of_a_selector_are_not_averaged() -> None:
         for part, seed in ((Lowest, 0), (Lowest, 1), (Highest, 2))
     ]
     runs = [*selected(("random",), 3), *versions]
-    with pytest.raises(PauseflError, match=r"seed 0, .* and .*seed 2, .* versions of the selector mine"):
+    with pytest.raises(PauseflError, match=r"seed 0, .* and .*seed 2, .* are of two versions of mine"):
         pausefl.paired(runs, "mean_round_s")
     assert len(pausefl.paired(runs[:-1], "mean_round_s")) == 1
+    one, other = (run.selector_version for run in versions[1:])
     found = {group.label: [run.seed for run in group.runs] for group in grouped(runs)}
-    assert found == {"Random": [0, 1, 2], "Mine, version 1": [0, 1], "Mine, version 2": [2]}
+    assert found == {"Random": [0, 1, 2], f"Mine, source {one}": [0, 1], f"Mine, source {other}": [2]}
+
+
+def test_a_selector_without_a_source_of_its_own_has_no_versions() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    settings: Any = {"n_rounds": 3, "train": False, "progress": False, "name": "mine"}
+    runs = [pausefl.run(scenario, lambda history, rng: history.candidates()[:3], 0, **settings)]
+    runs += [pausefl.run(scenario, lambda history, rng: history.candidates()[:3], 1, **settings)]
+    assert {run.selector_version for run in runs} == {None}
+    assert [len(group.runs) for group in grouped(runs)] == [2]
 
 
 def test_the_picture_has_a_dot_a_seed_the_interval_and_a_line_at_no_difference() -> None:

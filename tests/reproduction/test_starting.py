@@ -36,7 +36,7 @@ def test_a_figure_that_its_runs_have_no_data_for_is_named(
     assert "is not drawn" not in CliRunner().invoke(app, ["check"], catch_exceptions=False).stdout
     scenario.write_text(f"{scenario.read_text('utf-8')}privacy: null\n", "utf-8")
     checked = CliRunner().invoke(app, ["check"], catch_exceptions=False).stdout
-    assert "Figure 'spent' of scenario 'mine' is not drawn: no selector of it spends a privacy" in checked
+    assert "Figure 'spent' of scenario 'mine' is not drawn: the scenario has no budget" in checked
     assert "Figure 'mine_accuracy'" not in checked
 
 

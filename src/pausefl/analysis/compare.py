@@ -7,7 +7,6 @@ from operator import itemgetter
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
-from zlib import crc32
 
 from pausefl.analysis.differences import first_differences
 from pausefl.analysis.groups import grouped, named_runs, rounds_of_groups
@@ -114,10 +113,9 @@ def _without_common(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
 def _conditions(run: Run) -> dict[str, Any]:
     """Settings, code and machine of a run, by dotted key; selector and seed stand with the results."""
     around = {key: run.summary[key] for key in _CIRCUMSTANCES if key in run.summary}
-    source = run.selector_source or ""
     long = {
         "data digest": run.summary.get("digests", {}).get("data set", "–")[:8],
-        "selector source": f"{crc32(source.encode()):08x}" if source else None,
+        "selector source": run.selector_version,
     }
     return run.settings | long | flattened(around)
 

@@ -27,8 +27,8 @@ class Line(NamedTuple):
 
     selector: str
     settings: str
-    #: Of a selector that was handed over.
-    source: str | None
+    #: Of a selector that was handed over, `Run.selector_version`.
+    version: str | None
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,9 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
     """The groups of some runs, in the order of their first runs.
 
     Groups of different settings say in which they differ: by the names of their scenarios, and by what
-    differs between groups of one name; versions of a selector that was handed over are numbered. Runs of
-    the same selector, settings and seed are told apart by their folders; `PauseflError` if these do not.
+    differs between groups of one name; versions of a selector that was handed over by digests of their
+    source. Runs of the same selector, settings and seed are told apart by their folders; `PauseflError` if
+    these do not.
     """
     lines = [(run, _line(run)) for run in runs]
     repeated = {line for (line, _), n in Counter((line, run.seed) for run, line in lines).items() if n > 1}
@@ -85,8 +86,9 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
                 )
         name = part[0].selector
         label = LABELS.get(name) or _in_words(name)
-        apart = filter(None, [_version(line, [other for other, _ in parts]), folder])
-        if differs := [*_differences(part[0].settings, settings), *apart]:
+        versions = {other.version for other, _ in parts if other.selector == line.selector}
+        version = f"source {line.version or 'unknown'}" if len(versions) > 1 else ""
+        if differs := [*_differences(part[0].settings, settings), *filter(None, [version, folder])]:
             name, label = f"{name} {len(groups) + 1}", ", ".join([label, *differs])
         groups.append(Group(part, name, label))
     return groups
@@ -109,13 +111,7 @@ def _in_words(selector: str) -> str:
 
 def _line(run: Run) -> Line:
     settings = sorted((key, str(value)) for key, value in run.settings.items() if value is not None)
-    return Line(run.selector, str(settings), run.selector_source)
-
-
-def _version(line: Line, lines: Iterable[Line]) -> str:
-    """Which version of a selector that was handed over a line has, if others have another one."""
-    sources = list(dict.fromkeys(other.source for other in lines if other[:2] == line[:2]))
-    return f"version {sources.index(line.source) + 1}" if len(sources) > 1 else ""
+    return Line(run.selector, str(settings), run.selector_version)
 
 
 def _folder(run: Run) -> str:

@@ -154,10 +154,10 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         for other in (runs[0], alike):
             whose = f"that of {other.selector}, seed {other.seed}"
             check_settings([run], as_of_today(other.summary), whose)
-        if run.selector_source != alike.selector_source:
+        if len({one.selector_version for one in (run, alike)} - {None}) > 1:
             raise PauseflError(
-                f"{alike.name} and {run.name} are of two versions of the selector {run.selector}: its code"
-                " was changed between them. Name runs of one version"
+                f"{alike.name} and {run.name} are of two versions of {run.selector}: the source of the"
+                " selector was changed between them. Name runs of one version"
             )
     if measured.trained and not all(run.summary["trained"] for run in runs):
         raise PauseflError(f"metric '{metric}' needs trained runs")

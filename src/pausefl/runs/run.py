@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -80,9 +81,10 @@ class Run:
         return int(self.summary["seed"])
 
     @property
-    def selector_source(self) -> str | None:
-        """Code of a selector that was handed over, where Python has it; None of one that was named."""
-        return self.summary.get("selector_source")
+    def selector_version(self) -> str | None:
+        """Digest of the source of a selector that was handed over; None of one that was named, or unknown."""
+        source = self.summary.get("selector_source")
+        return f"{crc32(source.encode()):08x}" if source else None
 
     def __repr__(self) -> str:
         return f"Run({self.scenario}, {self.selector}, seed {self.seed}, {len(self.rounds)} rounds)"

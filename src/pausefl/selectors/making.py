@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import pickle
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -69,7 +68,7 @@ class Checked(Selector):
 
     def __init__(self, given: Any, name: str, facts: type[Selector], forgiving: bool = False) -> None:
         self.given, self.name, self.facts, self.forgiving = given, name, facts, forgiving
-        self._made: dict[str, bytes] | None = _attributes(given)
+        self._warned = False
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """The users that the given selector chooses."""
@@ -107,7 +106,7 @@ class Checked(Selector):
                 self.given.join(n_users)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """What the given selector remembers; a warning, once, if that is not all that it has learned."""
+        """What the given selector remembers; a warning if it learns and remembers nothing."""
         self._warn_if_forgetful()
         with self._named("when it was asked for what it remembers"):
             return self.given.state() if isinstance(self.given, Selector) else {}
@@ -119,34 +118,22 @@ class Checked(Selector):
                 self.given.restore(state)
 
     def _warn_if_forgetful(self) -> None:
-        if self._made is None or getattr(type(self.given), "state", Selector.state) is not Selector.state:
+        """Warn once of a class that learns in `observe` and has nothing of it saved."""
+        own = type(self.given)
+        if self._warned or not isinstance(self.given, Selector) or own.observe is Selector.observe:
             return
-        before, now = self._made, _attributes(self.given)
-        kept = getattr(self.given, "remembered", ())
-        changed = [key for key in {**before, **now} if key not in kept and before.get(key) != now.get(key)]
-        if changed:
-            self._made = None
-            warnings.warn(
-                f"selector '{self.name}' has changed its {', '.join(changed)}, which is not saved, so it may"
-                " select other users after it was stopped and resumed. Let its class name in remembered the"
-                " arrays that it must keep; a cache that it can fill again may stay as it is",
-                stacklevel=2,
-            )
+        if self.given.remembered or (own.state, own.restore) != (Selector.state, Selector.restore):
+            return
+        self._warned = True
+        warnings.warn(
+            f"selector '{self.name}' has a method observe and names no arrays in remembered, so what it"
+            " learns there is not saved: after a stop it begins anew. Name these arrays in remembered",
+            stacklevel=2,
+        )
 
     def _named(self, when: str) -> AbstractContextManager[None]:
         own = f"selector '{self.name}'"
         return nullcontext() if self.forgiving else naming(type(self.given), own, when)
-
-
-def _attributes(given: Any) -> dict[str, bytes]:
-    """The attributes of an object as bytes, to compare them later; not those that cannot be pickled."""
-    found = {}
-    for name, value in getattr(given, "__dict__", {}).items():
-        try:
-            found[name] = pickle.dumps(value)
-        except Exception:  # whatever a user's code raises
-            continue
-    return found
 
 
 class Given(Selector):

@@ -204,9 +204,14 @@ def undrawn(scenario: Scenario, selectors: Collection[str]) -> dict[str, str]:
 
 def _lacking(scenario: Scenario, selectors: Collection[str]) -> dict[str, str]:
     """What figures need (`Kind.needs`) and runs of some selectors lack, and why."""
-    has_budget = scenario.privacy is not None and any(SELECTORS[name].private for name in selectors)
-    no_budget = {} if has_budget else {"budget": "no selector of it spends a privacy budget"}
-    return no_budget | ({"accuracy": "a regression has no accuracy"} if scenario.is_regression else {})
+    lacking = {}
+    if scenario.privacy is None:
+        lacking["budget"] = "the scenario has no budget"
+    elif not any(SELECTORS[name].private for name in selectors):
+        lacking["budget"] = "none of its selectors spends a budget"
+    if scenario.is_regression:
+        lacking["accuracy"] = "a regression has no accuracy"
+    return lacking
 
 
 def find_kind(name: str) -> Kind:
