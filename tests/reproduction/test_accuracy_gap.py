@@ -1,4 +1,4 @@
-"""Our accuracy less the authors' at the same rounds: by hand, and by loops over the published runs."""
+"""Our accuracy minus the authors' at the same rounds: by hand, and by loops over the published runs."""
 
 from __future__ import annotations
 

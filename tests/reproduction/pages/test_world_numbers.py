@@ -86,6 +86,10 @@ def test_the_rule_of_the_sweep_is_that_of_the_page(numbers: Numbers, cell: pd.Da
     assert f"| {rounds:.3f} |" in row
     assert row.endswith("| no |")
     assert numbers.worlds_won(STUDY, "sweep", "pause") == "0 of 12"
+    by = pd.read_csv(RUNS).pivot(index=["world", "labels", "seed"], columns="selector", values="accuracy")
+    cells = (100 * (by["sweep"] - by["pause"])).groupby(["world", "labels"])
+    n_not_bounded = sum(interval(values)[1] <= -1 for _, values in cells)
+    assert numbers.worlds_not_bounded(STUDY, "sweep", "pause") == f"{n_not_bounded} of 12"
 
 
 def test_ranges_and_counts_are_over_cells(numbers: Numbers) -> None:

@@ -37,7 +37,6 @@ from pausefl.reproduction.pages.published import Published
 from pausefl.reproduction.pages.world_numbers import WorldNumbers
 from pausefl.reproduction.studies import changes
 from pausefl.reproduction.studies.benchmark import Benchmark
-from pausefl.runs.collected import Collected
 from pausefl.runs.run import rounds_of
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_scenario, read_yaml
@@ -160,7 +159,7 @@ class Numbers(WorldNumbers):
         return span(f"{lag:.0f}" for lag in lags)
 
     def log_cost(self, where: str) -> str:
-        """PAUSE's accuracy less FedAvg's without privacy, in points, in the authors' log of a scenario.
+        """PAUSE's accuracy minus FedAvg's without privacy, in points, in the authors' log of a scenario.
 
         As claims measure it; `KeyError` if the log does not tell.
         """
@@ -216,7 +215,7 @@ class Numbers(WorldNumbers):
 
     @property
     def accuracy_gaps(self) -> str:
-        """The table of our accuracy less the authors' on CIFAR-10 at the same rounds, in Markdown."""
+        """The table of our accuracy minus the authors' on CIFAR-10 at the same rounds, in Markdown."""
         return accuracy_gap.to_markdown(self._same_rounds).rstrip()
 
     def accuracy_gap(self, n_users: int, low: int, high: int, whose: str = accuracy_gap.BOTH) -> str:
@@ -265,7 +264,7 @@ class Numbers(WorldNumbers):
         return f"{100 * np.mean(then):.0f}"
 
     def knob(self, knob: str, value: str, measure: str = "difference_over_time") -> str:
-        """PAUSE less random selection with one setting changed: the gap and its interval, in points.
+        """PAUSE minus random selection with one setting changed: the gap and its interval, in points.
 
         In two cells of a table, ``11.3 | 6.3 to 16.3``.
         """
@@ -439,14 +438,6 @@ class Numbers(WorldNumbers):
     def n_runs(self) -> int:
         """Number of published runs that count."""
         return len(self.experiments)
-
-    @cached_property
-    def n_on_gpu(self) -> int:
-        """Number of them that were trained on a GPU."""
-        places = {one.scenario: self.published.folder / one.scenario for one in self.experiments}
-        summaries = {name: Collected(place).summaries for name, place in places.items()}
-        devices = [summaries[one.scenario][one.selector, one.seed]["device"] for one in self.experiments]
-        return sum((device or "").startswith("cuda") for device in devices)
 
     def seeds(self, start: str, *selectors: str) -> str:
         """Least and greatest number of seeds of scenarios whose names begin so: ``one to five``."""

@@ -26,7 +26,7 @@ from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import load_scenario
 
 #: When the sweep wins in a world, decided before any run: budget and rounds over the other's, and the least
-#: end of the interval of accuracy less the other's, in points.
+#: end of the interval of accuracy minus the other's, in points.
 MOST_BUDGET, LEAST_ROUNDS, LEAST_ACCURACY = 0.70, 0.95, -1.0
 
 #: What is compared between two benchmarks.
@@ -183,6 +183,11 @@ class WorldNumbers:
         judged = list(self._judged(study, selector, other))
         return f"{sum(one.won for one in judged)} of {len(judged)}"
 
+    def worlds_not_bounded(self, study: str, selector: str, other: str) -> str:
+        """In how many cells its accuracy may be lower by as much as the rule forbids: ``10 of 12``."""
+        judged = list(self._judged(study, selector, other))
+        return f"{sum(one.accuracy.low <= LEAST_ACCURACY for one in judged)} of {len(judged)}"
+
     def worlds_below(self, study: str, world: str, labels: str, selector: str, accuracy: float) -> str:
         """Under how many seeds a selector ends below an accuracy in [0, 1] in a cell: ``3 of 10``."""
         ends = self._by_seed(study, world, labels, "accuracy", selector)
@@ -250,7 +255,7 @@ class WorldNumbers:
             for run in runs
         ]
         by = pd.DataFrame(rows).pivot(index="seed", columns="selector")
-        head = ["Selector", "Seeds", "Rounds", "Accuracy (%)", "Accuracy less PAUSE's (points)"]
+        head = ["Selector", "Seeds", "Rounds", "Accuracy (%)", "Accuracy minus PAUSE's (points)"]
         cells = []
         for name in in_legend_order({run.selector for run in runs}):
             n_rounds, accuracy, spent = (
