@@ -207,7 +207,7 @@ def check(config: ConfigFile = CONFIG) -> None:
     jobs = [job for job in project.config.experiments if job.scenario in project.own]
     for (name, selector), n_seeds in Counter((job.scenario, job.selector) for job in jobs).items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
-    for line in project.undrawn:
+    for line in project.undrawn.values():
         typer.echo(line)
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")

@@ -38,6 +38,8 @@ def test_a_figure_that_its_runs_have_no_data_for_is_named(
     checked = CliRunner().invoke(app, ["check"], catch_exceptions=False).stdout
     assert "Figure 'spent' of scenario 'mine' is not drawn: the scenario has no budget" in checked
     assert "Figure 'mine_accuracy'" not in checked
+    with pytest.raises(ConfigError, match=r"^Figure 'spent' of scenario 'mine' is not drawn"):
+        CliRunner().invoke(app, ["plan", "spent"], catch_exceptions=False, standalone_mode=False)
 
 
 def test_a_folder_of_scenarios_that_is_not_there_is_named_as_it_was_given(

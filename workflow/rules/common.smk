@@ -49,7 +49,7 @@ config |= {key: typed(config[key]) for key in workflow.config_settings.config if
 # `datasets` are settings by name; `runs_folder` is results/collected, or with `runs: published` results/published.
 W = checked(Project.load, config, Path(os.path.relpath(BESIDE)) if BESIDE.is_dir() else home())
 checked(checks.check, W)
-for line in W.undrawn if workflow.is_main_process else ():
+for line in W.undrawn.values() if workflow.is_main_process else ():
     logger.warning(line)
 
 

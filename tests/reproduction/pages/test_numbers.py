@@ -45,6 +45,8 @@ def test_changes_of_a_benchmark(numbers: Numbers, runs: pd.DataFrame) -> None:
     seconds = runs.pivot(index="seed", columns="selector", values="seconds_to_80").fillna(math.inf)
     earlier = seconds["tifl"] < seconds["random"]
     assert numbers.benchmark_earlier(IID, "tifl", "random") == f"{earlier.sum()} of 10"
+    slow = runs[runs["selector"] == "pause"]["slow_share"].sum() / 10
+    assert numbers.benchmark_slow_share(IID, "pause") == f"{100 * slow:.0f} %"
 
 
 def test_who_is_most_accurate_at_equal_budget(numbers: Numbers, runs: pd.DataFrame) -> None:

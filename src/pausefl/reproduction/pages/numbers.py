@@ -368,6 +368,10 @@ class Numbers(WorldNumbers):
         points = span(f"{one:.0f}" for one in sorted(one for own in fell for one in own))
         return f"{points} points in {in_words(len(fell))} of {in_words(len(complete))} seeds"
 
+    def benchmark_slow_share(self, study: str, selector: str) -> str:
+        """Share of participations by the slower half of the clients there, a mean over seeds: ``40 %``."""
+        return f"{100 * float(self._benchmark(study, 'slow_share')[selector]):.0f} %"
+
     def benchmark_points(self, study: str, selector: str, other: str) -> str:
         """By how many points of accuracy a selector is below another there, means over seeds: ``0.9``."""
         means = self._benchmark(study, "accuracy")

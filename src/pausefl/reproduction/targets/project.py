@@ -125,14 +125,14 @@ class Project:
                 found |= {figure: ScenarioFigure(name, shown) for figure, shown in own.items()}
         return found
 
-    @property
-    def undrawn(self) -> list[str]:
+    @cached_property
+    def undrawn(self) -> dict[str, str]:
         """A sentence for each figure that a scenario names and that its runs have no data for."""
-        return [
-            f"Figure '{figure}' of scenario '{name}' is not drawn: {why}."
+        return {
+            figure: f"Figure '{figure}' of scenario '{name}' is not drawn: {why}."
             for name, one in self.scenarios.items()
             for figure, why in undrawn(one, self.selectors(name)).items()
-        ]
+        }
 
     @cached_property
     def figures_by_scenario(self) -> dict[str, dict[str, FigureSettings]]:

@@ -90,6 +90,8 @@ def aliases(project: Project) -> list[str]:
 def find(project: Project, name: str) -> Target:
     """A target by its name; `ConfigError` if there is none."""
     known = targets(project)
+    if name in project.undrawn:
+        raise ConfigError(project.undrawn[name])
     if name not in known:
         raise ConfigError(
             f"unknown target '{name}', or not part of this configuration."
