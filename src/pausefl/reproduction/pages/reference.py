@@ -37,9 +37,9 @@ _INTRODUCTION = """\
 
 - `config.yaml` says where the data are and which experiments are run: rows of a scenario, its selectors and
   seeds. Each selector and seed of a row is one federated job.
-- `scenarios/NAME.yaml` describes one federated experiment of a paper: everything a job needs apart from the
-  selector and the seed. A comment beside each value says where it comes from.
-- `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
+- `scenarios/NAME.yaml` describes one federated experiment: everything a job needs apart from the selector and
+  the seed. A comment beside each value says where it comes from.
+- `studies.yaml` lists studies: of selection alone, of the noise, and of training with changed settings.
 - `benchmarks.yaml` says in which worlds and under which seeds `pausefl benchmark` compares selectors
   ([docs/benchmark.md](../docs/benchmark.md)).
 - `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
@@ -48,16 +48,16 @@ _INTRODUCTION = """\
   in `results/published`.
 - `schemas` tells editors with a YAML language server the keys of each file.
 
-A selector, `model.name` and `data.source` may also be `MODULE:NAME`, [a part of your
+Selectors, models, data sources and other parts may also be `MODULE:CLASS`, [a part of your
 own](../docs/extending.md#without-an-edit-of-the-package).
 
 All keys are checked before anything runs. A message says what is wrong with which key and what is allowed.
 A key of a scenario that is not required may be left out or be null.
 
-Scenarios of your own go into a folder of your own, named by `scenarios`; what is not there is looked for in
-`config/scenarios`. A scenario file may say `base: NAME`, a scenario that has no base itself; below it are
-`name`, `title`, `figures` and what differs. Sections are merged key by key; a list, a number or null replaces
-what the base says.
+Put scenarios of your own into a folder of your own and name it by `scenarios`; a scenario that is not there
+is looked for in `config/scenarios`. A scenario file may name another one as its `base`, which must have no
+base itself. It then needs only `name`, `title`, `figures` and what differs. Sections are merged key by key; a
+list, a number or null replaces that of the base.
 """
 
 _KIND_HEAD = ("Kind", "Holds if", "Keys that it needs", "Keys that it may have")
