@@ -18,6 +18,7 @@ from pausefl.analysis.statistics import holm_adjusted
 from pausefl.errors import PauseflError
 from pausefl.reproduction.pages.published import Published
 from pausefl.runs.collected import runs_in
+from pausefl.runs.run import selector_version
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results/published"
@@ -83,7 +84,7 @@ def test_runs_of_two_versions_of_a_selector_are_not_averaged() -> None:
     with pytest.raises(PauseflError, match=r"seed 0, .* and .*seed 2, .* are of two versions of mine"):
         pausefl.paired(runs, "mean_round_s")
     assert len(pausefl.paired(runs[:-1], "mean_round_s")) == 1
-    one, other = (run.selector_version for run in versions[1:])
+    one, other = map(selector_version, versions[1:])
     found = {group.label: [run.seed for run in group.runs] for group in grouped(runs)}
     assert found == {"Random": [0, 1, 2], f"Mine, source {one}": [0, 1], f"Mine, source {other}": [2]}
 
@@ -93,7 +94,7 @@ def test_a_selector_without_a_source_of_its_own_has_no_versions() -> None:
     settings: Any = {"n_rounds": 3, "train": False, "progress": False, "name": "mine"}
     runs = [pausefl.run(scenario, lambda history, rng: history.candidates()[:3], 0, **settings)]
     runs += [pausefl.run(scenario, lambda history, rng: history.candidates()[:3], 1, **settings)]
-    assert {run.selector_version for run in runs} == {None}
+    assert {selector_version(run) for run in runs} == {None}
     assert [len(group.runs) for group in grouped(runs)] == [2]
 
 

@@ -16,7 +16,7 @@ from pausefl.analysis.tables import by_selector, summarise, to_markdown
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
 from pausefl.runs.collected import runs_in
-from pausefl.runs.run import Run
+from pausefl.runs.run import Run, selector_version
 from pausefl.selectors.settings import CONSTANT_KEYS
 from pausefl.settings.dotted_keys import flattened
 
@@ -115,7 +115,7 @@ def _conditions(run: Run) -> dict[str, Any]:
     around = {key: run.summary[key] for key in _CIRCUMSTANCES if key in run.summary}
     long = {
         "data digest": run.summary.get("digests", {}).get("data set", "–")[:8],
-        "selector source": run.selector_version,
+        "selector source": selector_version(run),
     }
     return run.settings | long | flattened(around)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.runs.run import Run, with_all_columns
+from pausefl.runs.run import Run, selector_version, with_all_columns
 from pausefl.runs.run_id import RunId
 from pausefl.selectors import LABELS
 from pausefl.selectors.settings import CONSTANT_KEYS
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
     selector: str
     settings: str
-    #: Of a selector that was handed over, `Run.selector_version`.
+    #: Of a selector that was handed over, `selector_version`.
     version: str | None
 
 
@@ -111,7 +111,7 @@ def _in_words(selector: str) -> str:
 
 def _line(run: Run) -> Line:
     settings = sorted((key, str(value)) for key, value in run.settings.items() if value is not None)
-    return Line(run.selector, str(settings), run.selector_version)
+    return Line(run.selector, str(settings), selector_version(run))
 
 
 def _folder(run: Run) -> str:

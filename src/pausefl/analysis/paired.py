@@ -17,7 +17,7 @@ from pausefl.analysis.statistics import Floats, gaps, holm_adjusted, judge
 from pausefl.analysis.trajectories import Trajectory, trajectories
 from pausefl.errors import ConfigError, PauseflError, suggest, to_install
 from pausefl.runs.collected import Given, as_runs
-from pausefl.runs.run import Run, check_settings, rounds_of
+from pausefl.runs.run import Run, check_settings, rounds_of, selector_version
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings.scenario import as_of_today, scenario_of_run
 
@@ -154,7 +154,7 @@ def paired(runs: Given, metric: str, *, ratio: bool | None = None) -> Paired:
         for other in (runs[0], alike):
             whose = f"that of {other.selector}, seed {other.seed}"
             check_settings([run], as_of_today(other.summary), whose)
-        if len({one.selector_version for one in (run, alike)} - {None}) > 1:
+        if len({selector_version(one) for one in (run, alike)} - {None}) > 1:
             raise PauseflError(
                 f"{alike.name} and {run.name} are of two versions of {run.selector}: the source of the"
                 " selector was changed between them. Name runs of one version"

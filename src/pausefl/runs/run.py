@@ -80,12 +80,6 @@ class Run:
         """Seed of all random streams."""
         return int(self.summary["seed"])
 
-    @property
-    def selector_version(self) -> str | None:
-        """Digest of the source of a selector that was handed over; None of one that was named, or unknown."""
-        source = self.summary.get("selector_source")
-        return f"{crc32(source.encode()):08x}" if source else None
-
     def __repr__(self) -> str:
         return f"Run({self.scenario}, {self.selector}, seed {self.seed}, {len(self.rounds)} rounds)"
 
@@ -212,6 +206,12 @@ def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     horizon = summary["scenario"]["training"].get("time_horizon_s") or math.inf
     reached = np.flatnonzero(rounds["elapsed_s"].to_numpy(np.float64) >= horizon)
     return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
+
+
+def selector_version(run: Run) -> str | None:
+    """Digest of the source of a selector that was handed over; None of one that was named, or unknown."""
+    source = run.summary.get("selector_source")
+    return f"{crc32(source.encode()):08x}" if source else None
 
 
 def check_settings(runs: Iterable[Run], settings: Mapping[str, Any], whose: str = "") -> None:
